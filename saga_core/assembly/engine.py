@@ -28,11 +28,13 @@ from saga_core.counters import Counters
 from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreLocked
 from saga_core.hosting import Admission, HostedEngine, OwnershipListener
 from saga_core.jobs import (
+    CHAPTER_TOKENS,
     Asking,
     Backfill,
     Background,
     BackgroundBills,
     CardsJob,
+    Chapters,
     CollectionJob,
     DoubtsJob,
     ExtractionJob,
@@ -184,7 +186,7 @@ async def _build(base: Foundations) -> Parts:
         counter=stores.counter,
     )
     sessions = made(Sessions, base, worlds=worlds, letting_go=reviews.letting_go, silent=silent)
-    cards, doubts = _asking_jobs(base, bills, extraction)
+    cards, doubts, chapters = _asking_jobs(base, bills, extraction)
     personas = made(PersonasJob, base)
     collection = CollectionJob(sessions.collect, _emptying(stores, base.clock), base.clock, base.counters)
     # Ordered by dependency.
@@ -232,6 +234,7 @@ async def _build(base: Foundations) -> Parts:
             forgetting=forgetting,
             silent=silent,
             backfill=made(Backfill, base, extraction=extraction),
+            chapters=chapters,
         ),
     )
 
@@ -399,8 +402,10 @@ def _extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
     )
 
 
-def _asking_jobs(base: Foundations, bills: BackgroundBills, extraction: ExtractionJob) -> tuple[CardsJob, DoubtsJob]:
-    """Build the jobs that ask the model of ``extraction`` about cards and names."""
+def _asking_jobs(
+    base: Foundations, bills: BackgroundBills, extraction: ExtractionJob
+) -> tuple[CardsJob, DoubtsJob, Chapters]:
+    """Build what asks the model of ``extraction`` about cards, names and chapters."""
     extractor, asks = extraction.extractor, base.settings.config.extraction
     card_reader = name_reader = None
     if extractor is not None and (asks.cards or asks.names):
@@ -415,7 +420,9 @@ def _asking_jobs(base: Foundations, bills: BackgroundBills, extraction: Extracti
         model=extractor.model if extractor is not None else "",
         bills=bills,
     )
-    return CardsJob(reader=card_reader, asking=asking), DoubtsJob(reader=name_reader, asking=asking)
+    call = extractor.call_for("chapters", CHAPTER_TOKENS) if extractor is not None else None
+    chapters = made(Chapters, base, asking=asking, call=call, count=base.stores.counter.count)
+    return CardsJob(reader=card_reader, asking=asking), DoubtsJob(reader=name_reader, asking=asking), chapters
 
 
 def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:

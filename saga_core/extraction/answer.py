@@ -142,6 +142,19 @@ def _renamed(rows: object, **keys: str) -> list[Any]:
     return [{keys.get(k, k): v for k, v in row.items()} if isinstance(row, dict) else row for row in _rows(rows)]
 
 
+def _items(rows: object) -> list[Any]:
+    """Things and counts, of which a count that stands in front of the name too is said once: 20 of "20 coins"."""
+    return _renamed([_counted_once(row) for row in _rows(rows)], thing="name", count="quantity")
+
+
+def _counted_once(row: Any) -> Any:
+    if isinstance(row, dict) and isinstance(thing := row.get("thing"), str):
+        number, _, name = thing.strip().partition(" ")
+        if name and number == str(row.get("count")):
+            return {**row, "thing": name}
+    return row
+
+
 _READERS: dict[str, Any] = {
     "place": lambda value: {"location": value} if value else {},
     "here": lambda value: {"present": value},
@@ -150,8 +163,8 @@ _READERS: dict[str, Any] = {
         {} if value in (0, None) else {"hp_change" if isinstance(value, int) or _signed(value) else "hp": value}
     ),
     "money_left": lambda value: {"money": _renamed(value, coin="name", amount="quantity")} if value else {},
-    "got": lambda rows: {"items_gained": _renamed(rows, thing="name", count="quantity")},
-    "lost": lambda rows: {"items_lost": _renamed(rows, thing="name", count="quantity")},
+    "got": lambda rows: {"items_gained": _items(rows)},
+    "lost": lambda rows: {"items_lost": _items(rows)},
     "passed": lambda rows: {"items_transferred": _renamed(rows, thing="item")},
     "states": lambda rows: {"status_changes": _renamed(rows, who="name", now="status")},
     "feelings": lambda rows: {"relationship_changes": _renamed(rows, feeling="type", by="delta")},
@@ -288,8 +301,11 @@ def _names(state: WorldState, kind: Kind) -> frozenset[str]:
 
 
 def are_hit_points(name: str) -> bool:
-    """Whether a name of a thing is a name of hit points, in any language."""
-    return squash(name) in _hit_points()
+    """Whether a name of a thing is a name of hit points, in any language, with or without a number: of 100 HP."""
+    words = [squash(word) for word in re.sub(r"[\d/]+", " ", name).split()]
+    return any(word in _hit_points() for word in words) and all(
+        word in _hit_points() or len(word) < 3 for word in words
+    )
 
 
 @cache

@@ -7,6 +7,7 @@ from saga_core.jobs.backfill import Backfill, BackfillState
 from saga_core.jobs.background import Background
 from saga_core.jobs.background_bills import BackgroundBills
 from saga_core.jobs.cards import CardsJob
+from saga_core.jobs.chapters import CHAPTER_TOKENS, Chapters
 from saga_core.jobs.collection import CollectionJob
 from saga_core.jobs.doubts import DoubtsJob
 from saga_core.jobs.extraction import ExtractionJob

@@ -14,6 +14,7 @@ from attrs import asdict, define, frozen
 from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
 from saga_core.errors import BadInput, NotSupported
 from saga_core.jobs.backfill import Backfill
+from saga_core.jobs.chapters import Chapters
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.reviews import ReviewsJob
@@ -63,6 +64,7 @@ class Background:
     forgetting: ForgettingJob
     silent: MissingReports
     backfill: Backfill
+    chapters: Chapters
 
     def narrating(self, upstream: str = "") -> AbstractAsyncContextManager[None]:
         """Use ``async with`` around a narration call, ``begin`` included. Meanwhile no turn is read at that upstream.

@@ -904,11 +904,20 @@ class OnePersonWords(Table):
     result: Mapping[str, Any]
 
 
+class ChapterWords(Table):
+    """The texts of the request to tell some turns in a style."""
+
+    task: str
+    styles: Mapping[str, str]
+    answer: str
+
+
 class Questions(Table):
     """The texts of all questions to small models."""
 
     card: CardWords
     one_person: OnePersonWords
+    chapter: ChapterWords
     extraction: ExtractionWords
     curation: CurationWords
     learning: LearningWords
@@ -920,5 +929,15 @@ class Questions(Table):
 
 _TABLES: dict[str, type[Table]] = {
     each.__name__: each
-    for each in (Sizes, Comparison, Findings, CardWords, OnePersonWords, ExtractionWords, CurationWords, LearningWords)
+    for each in (
+        Sizes,
+        Comparison,
+        Findings,
+        CardWords,
+        OnePersonWords,
+        ChapterWords,
+        ExtractionWords,
+        CurationWords,
+        LearningWords,
+    )
 }

@@ -203,10 +203,6 @@ def _amount(node: Node | None, templates: Placeholders, quantity: Node | None) -
             name, count = (head, number) if number is not None else (name, None)
         if name != node.text:
             node = Scalar(name)
-    elif count is not None:  # {name: 20 coins, quantity: 20} says it twice
-        name, number = split_amount(node.text)
-        if number == count:
-            node = Scalar(name)
     found = read_name(node, templates)
     return ItemAmount(found, 1 if count is None else count) if found else None
 

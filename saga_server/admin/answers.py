@@ -443,6 +443,16 @@ class State:
     problems: Rows
 
 
+@frozen(eq=False, repr=False)
+class Chapter:
+    """Some turns as a model tells them. Nothing of it is recorded."""
+
+    first: int
+    last: int
+    style: str
+    text: str
+
+
 @frozen(kw_only=True, eq=False, repr=False)
 class Lines:
     """The state at a turn as lines of text, each with the turn that it comes from."""

@@ -94,6 +94,7 @@ ENDPOINTS: Final[tuple[Endpoint, ...]] = (
     _memory("DELETE", _ONE + "/changes/{change}", memory_handlers.undo_change, "Undo a change", if_match=_CHANGES),
     _memory("POST", _ONE + "/changes/{change}", memory_handlers.decide_change,
         "Accept or reject a pending change", if_match=_CHANGES),
+    _memory("POST", _ONE + "/chapters", memory_handlers.rewrite_chapter, "Tell some turns in a style", costs=True),
     _memory("GET", _RULES, memory_handlers.list_standing, "List standing rules for proposals"),
     _memory("POST", _RULES, memory_handlers.decide_always,
         "Always accept or reject proposals like this one", grows=True, status=201, if_match=_RULES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from aiohttp import web
 from attrs import asdict
@@ -20,6 +20,7 @@ from saga_server.admin.parameters import (
     BodyText,
     CorrectionFields,
     Cursor,
+    Head,
     Limit,
     MaybeBodyText,
     OneSession,
@@ -56,6 +57,19 @@ async def show_picture(
 async def show_lines(request: web.Request, session: SessionId, turn: TurnId = None) -> answers.Lines:
     """Return the state at a turn as lines of text."""
     return answers.Lines(**await saga_of(request).memory.lines(session, turn))
+
+
+async def rewrite_chapter(
+    request: web.Request,
+    session: SessionId,
+    first: Annotated[int, in_query(example="1", least=1)],
+    last: Annotated[int, in_query(example="10", least=1)],
+    style: Annotated[Literal["terse", "rich", "quotes"], in_query()] = "terse",
+    head: Head = None,
+) -> answers.Chapter:
+    """Return some turns as a model tells them. To keep the text, send it as a correction of the kind ``chapter``."""
+    told = saga_of(request).background.chapters.rewrite(session, first, last, style, head)
+    return answers.Chapter(first, last, style, await to_its_end(request, told))
 
 
 async def show_knowledge(

@@ -12,9 +12,11 @@ pytest.importorskip("playwright", reason=MISSING)
 
 from saga_core.billing import Bill
 from saga_core.config import load_config
+from saga_core.extraction import Extractor
 from saga_core.state_block import ItemTransfer
 from saga_core.trackers import tracker_in_line
 from saga_server.server import Server
+from tests.core.extraction.scripted import Scripted
 from tests.core.frontend import Frontend, answer
 from tests.web.browsing import Browser, visiting
 from tests.web.conftest import SETTINGS
@@ -169,3 +171,31 @@ async def test_a_scene_is_written_anew_by_hand_and_stays(browser: Browser) -> No
         part, *_ = (await server.saga.memory.curated("one"))["story"]
         assert (part["first"], part["last"], part["by_hand"]) == (1, 10, True)
         assert await visit.findings() == []
+
+
+async def test_a_model_tells_a_scene_anew_and_a_person_keeps_it(browser: Browser) -> None:
+    model = Scripted(otherwise="Ten stones were passed in the rain.")
+    async with (
+        Server(load_config(SETTINGS, environ={}), {}) as server,
+        visiting(browser, server, "phone", language="ko-KR") as visit,
+    ):
+        saga = server.saga
+        saga.background.chapters.call = Extractor(model, "small", saga.stores.counter).call_for("chapters")
+        chat = Frontend(saga, session="one", system="A bare card.")
+        for number in range(11):
+            begun = await chat.say(f"I go on, {number}.", "It rains.", notes=f"stone {number} is passed")
+        await saga.drain(10)
+        await visit.open("memories", session=begun.session.id)
+        scene = "[data-item=chapter]"
+        await visit.page.click(f"{scene} [data-action=edit]")
+        assert await visit.texts(f"{scene} [data-item=styles] button") == ["간결하게", "풍부하게", "인용을 넣어"]
+        await visit.page.click(f"{scene} [data-action=tell-rich]")
+        await visit.page.wait_for_function(
+            "() => document.querySelector('[data-item=chapter] textarea').value.startsWith('Ten stones')"
+        )
+        await visit.page.click(f"{scene} [data-action=preview]")
+        await visit.page.click(f"{scene} [data-action=save]")
+        await visit.page.wait_for_selector(f"{scene} .tag.good")
+        part, *_ = (await saga.memory.curated("one"))["story"]
+        assert part["by_hand"] and part["text"].startswith("Ten stones were passed in the rain.")
+        assert await visit.too_wide() == 0 and await visit.findings() == []

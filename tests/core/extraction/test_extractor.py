@@ -346,7 +346,12 @@ def test_an_answer_is_read_whole() -> None:
         ({"here": ["Vex", "치유 물약"]}, BlockFields(present=("Vex",)), "present"),
         ({"here": ["Vex", "Nora"]}, BlockFields(present=("Vex",)), "present"),
         ({"place": "bar", "here": ["bar"]}, BlockFields(location="bar", present=()), "present"),
-        ({"got": [{"thing": "100 HP", "count": 100}]}, BlockFields(), "items_gained"),
+        (
+            {"got": [{"thing": "400 credits", "count": 400}, {"thing": "100 HP", "count": 100}]},
+            BlockFields(items_gained=(ItemAmount("credits", 400),)),
+            "items_gained",
+        ),
+        ({"got": [{"thing": "100 of 100 HP", "count": 1}]}, BlockFields(), "items_gained"),
         ({"hp": 400}, BlockFields(), "hp_change"),
         ({"hp": -7}, BlockFields(), "hp_change"),
     ],

@@ -97,7 +97,7 @@ FILLED: Mapping[str, str] = {
     "text": COMMON, "q": COMMON, "cypher": "MATCH (n) RETURN n", "one": "TURN", "other": "TURN", "turn": "TURN",
     "name": "TIMELINE", "entity": "ENTITY", "change": "CHANGE", "world": "harrow", "key": "KEY", "file": "WORLD.md",
     "label": "renamed", "kind": "note", "verdict": "refuse", "rule": "r0", "module": "map", "chat": "c1",
-    "deleted": "s1", "dice": "2d6",
+    "deleted": "s1", "dice": "2d6", "first": "1", "last": "1",
 }  # fmt: skip
 """Parameters that a request has to give. What stands in capitals is taken from the story that is asked about."""
 

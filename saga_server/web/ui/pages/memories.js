@@ -124,14 +124,23 @@ function Findings({ session, rows, changed }) {
   <//>`;
 }
 
+const STYLES = ["terse", "rich", "quotes"];
+
 /** The story by scenes and chapters. What a person writes of some turns stays, and takes the place of what was told of them. */
 function Story({ session, rows, changed }) {
   const t = useWords(words);
   const [editing, edit] = useState(null);
+  const [draft, put] = useState("");
+  const [run, running, error] = useRun();
+  const open = (first) => {
+    put("");
+    edit(first);
+  };
   const done = (made) => {
-    edit(null);
+    open(null);
     if (made) changed();
   };
+  const anew = ({ first, last }, style) => run(async () => put((await write("POST", path`api/sessions/${session}/chapters`, undefined, { query: { first, last, style } })).text));
   const fields = ({ first, last, text }) => [
     { name: "first", label: t("first"), kind: "number", min: 1, value: first }, { name: "last", label: t("last"), kind: "number", min: 1, value: last },
     { name: "text", label: t("text"), kind: "long", value: text },
@@ -139,8 +148,9 @@ function Story({ session, rows, changed }) {
   const make = ({ first, last, text }) => ({ kind: "chapter", first, last, text });
   return html`<${Part} name="story" title=${t("story")}>${rows.length === 0 && html`<p class="none">${t("noStory")}</p>`}
     <ul class="lines">${rows.map((each) => html`<li key=${`${each.first} ${each.last}`} data-item="chapter"><div class="line"><span class="says"><span class="turn">${each.first}–${each.last}</span> <${Text} value=${each.text} most=${300} /></span>
-        <span class="from">${each.by_hand && html`<span class="tag good">${t("byHand")}</span> `}<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === each.first} aria-label=${`${t("edit")}: ${each.first}–${each.last}`} onClick=${() => edit(editing === each.first ? null : each.first)}>${t("edit")}</button></span></div>
-      ${editing === each.first && html`<${Correct} session=${session} fields=${fields(each)} make=${make} done=${done} />`}</li>`)}</ul><//>`;
+        <span class="from">${each.by_hand && html`<span class="tag good">${t("byHand")}</span> `}<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === each.first} aria-label=${`${t("edit")}: ${each.first}–${each.last}`} onClick=${() => open(editing === each.first ? null : each.first)}>${t("edit")}</button></span></div>
+      ${editing === each.first && html`<div class="actions" data-item="styles">${t("anew")} ${STYLES.map((style) => html`<button type="button" class="quiet" key=${style} data-action=${`tell-${style}`} disabled=${running} onClick=${() => anew(each, style)}>${t(`style_${style}`)}</button>`)}</div><${Failed} error=${error} />
+        <${Correct} key=${draft} session=${session} fields=${fields(draft ? { ...each, text: draft } : each)} make=${make} done=${done} />`}</li>`)}</ul><//>`;
 }
 
 function Added({ lore }) {

@@ -1,5 +1,6 @@
 export default {
   en: {
+    anew: "Let the model tell it anew:", style_terse: "terse", style_rich: "rich", style_quotes: "with quotes",
     first: "From turn", last: "To turn", learned: "What was learned", off: "SAGA keeps the state and the notes by itself. Learning more from play takes model calls of its own, and is off until memory_strategies in saga.yaml switches it on. Until then, what you add here is kept as a note of the story.", none: "Nothing yet.", told: "told now", untold: "not told now", strategy: "from {name}", byHand: "by hand",
     proof: "Proved by", elsewhere: "learned in another story", edit: "Edit", remove: "Remove", add: "Add a memory", text: "Text", namespace: "Where it belongs", search: "Search", look: "Search",
     changes: "Corrections, yours and SAGA’s own", noChanges: "Nobody changed anything.", undone: "undone", undo: "Undo", redo: "Bring it back",
@@ -9,6 +10,7 @@ export default {
     by_rules: "SAGA’s rules", decided_error: "an error", decided_deliberate: "meant so", decided_one: "one person", decided_two: "two people",
   },
   ko: {
+    anew: "모델이 다시 쓰기:", style_terse: "간결하게", style_rich: "풍부하게", style_quotes: "인용을 넣어",
     first: "시작 턴", last: "끝 턴", learned: "배운 것", off: "SAGA는 상태와 메모를 스스로 기억합니다. 그 밖의 내용을 플레이에서 배우려면 모델을 따로 호출해야 하므로 기본으로 꺼져 있으며, saga.yaml의 memory_strategies로 켤 수 있습니다. 그 전에는 여기에 추가한 내용이 이야기 메모로 남습니다.", none: "아직 없습니다.", told: "지금 전달됨", untold: "지금은 전달되지 않음", strategy: "전략: {name}", byHand: "직접 추가",
     proof: "근거", elsewhere: "다른 이야기에서 배움", edit: "수정", remove: "삭제", add: "기억 추가", text: "내용", namespace: "속한 곳", search: "검색", look: "검색",
     changes: "수정 내역 (직접, SAGA)", noChanges: "바꾼 것이 없습니다.", undone: "되돌림", undo: "되돌리기", redo: "다시 적용",
@@ -18,6 +20,7 @@ export default {
     by_rules: "SAGA의 규칙", decided_error: "오류", decided_deliberate: "의도한 것", decided_one: "같은 사람", decided_two: "다른 사람",
   },
   ja: {
+    anew: "モデルに書き直させる：", style_terse: "簡潔に", style_rich: "豊かに", style_quotes: "引用を交えて",
     first: "開始ターン", last: "終了ターン", learned: "学んだこと", off: "状態とメモは SAGA が自動で記憶します。それ以上をプレイから学ぶには別途モデルの呼び出しが必要なため、既定ではオフです。saga.yaml の memory_strategies で有効にできます。それまでは、ここで追加した内容は物語のメモとして残ります。", none: "まだありません。", told: "現在伝えている", untold: "現在は伝えていない", strategy: "戦略: {name}", byHand: "手動で追加",
     proof: "根拠", elsewhere: "別の物語で学習", edit: "編集", remove: "削除", add: "記憶を追加", text: "内容", namespace: "名前空間", search: "検索", look: "検索",
     changes: "訂正の履歴（あなたと SAGA）", noChanges: "変更はありません。", undone: "取り消し済み", undo: "元に戻す", redo: "もう一度適用",
@@ -27,6 +30,7 @@ export default {
     by_rules: "SAGA のルール", decided_error: "誤り", decided_deliberate: "意図したもの", decided_one: "同じ人物", decided_two: "別の人物",
   },
   zh: {
+    anew: "让模型重写：", style_terse: "简洁", style_rich: "生动", style_quotes: "带引语",
     first: "起始回合", last: "结束回合", learned: "学到的内容", off: "SAGA 会自行记住状态和备注。要从游戏中学到更多，需要额外调用模型，因此默认关闭，可在 saga.yaml 的 memory_strategies 中启用。在此之前，你在这里添加的内容会作为故事备注保存。", none: "还没有。", told: "现在会告知", untold: "现在不告知", strategy: "策略：{name}", byHand: "手动添加",
     proof: "依据", elsewhere: "在其他故事中学到", edit: "编辑", remove: "删除", add: "添加记忆", text: "内容", namespace: "命名空间", search: "搜索", look: "搜索",
     changes: "更正记录（你与 SAGA）", noChanges: "没有任何更改。", undone: "已撤销", undo: "撤销", redo: "恢复",

@@ -1,0 +1,57 @@
+"""The question for a chapter in a style, and the answer as a text that a person may take over."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from saga_core.curation.facts import condensed, facts_of, lost, replay
+from saga_core.language import language_of, nfc
+from saga_core.messages import PromptPlan, question
+from saga_core.model import MAX_STORY_CHARS
+from saga_core.model_calls import cut_middle, without_injected
+from saga_core.stores import CurationView
+
+LIMIT = 6_000
+"""Maximum tokens of the question."""
+_QUOTE = "| "
+_USER, _LEAST, _FRAME = 60, 40, 60
+_QUOTED = re.compile("[\u0022\u201c\u300c\u300e]([^\u0022\u201c\u201d\u300c-\u300f]{2,})[\u0022\u201d\u300d\u300f]")
+_ENDS = re.compile(r"[.!?…。！？][\u0022\u201d\u300d\u300f)]*(?=\s|$|[^\x00-\x7f])")
+
+
+def rewriting_plan(view: CurationView, style: str, count: Callable[[str], int]) -> PromptPlan:
+    """Return the question: the task in a style, and the turns of ``view`` as quoted lines. Long replies are cut in the
+    middle."""
+    words = language_of(view.language).questions.chapter
+    system = f"{words.task} {words.styles[style]}"
+    room = (LIMIT - _FRAME - count(system)) // max(1, len(view.turns)) - _USER - 12
+    lines = []
+    for turn in view.turns:
+        user, reply = cut_middle(turn.user, _USER, count), cut_middle(without_injected(turn.reply), room, count)
+        told = [f"> {user}" if user.strip() else "", *reply.splitlines()]
+        lines += [f"[{turn.depth}]", *(_QUOTE + line for line in told if line.strip())]
+    return question(system, cut_middle("\n".join((*lines, words.answer)), LIMIT - _FRAME - count(system), count))
+
+
+def rewritten(answer: str, view: CurationView) -> str:
+    """Return the text of an answer as one paragraph of at most ``MAX_STORY_CHARS`` characters; empty if it has none.
+
+    What it loses of deaths, promises, debts, secrets and wounds is put back from the recorded facts. A quotation that
+    nobody said keeps its words and loses its marks.
+    """
+    told = _plain(" ".join(f"{turn.user} {turn.reply}" for turn in view.turns))
+    text = " ".join(without_injected(answer).split())
+    text = _QUOTED.sub(lambda said: said[0] if _plain(said[1]).strip(" .,!?…。、！？") in told else said[1], text)
+    if not text:
+        return ""
+    missing = condensed(lost(text, facts_of(replay(view), view.language)), MAX_STORY_CHARS // 2, view.language)
+    room = MAX_STORY_CHARS - len(missing) - 1
+    if len(text) > room:
+        ends = [each.end() for each in _ENDS.finditer(text[:room])]
+        text = text[: ends[-1] if ends else room].rstrip()
+    return f"{text} {missing}".strip()
+
+
+def _plain(text: str) -> str:
+    return " ".join(nfc(text).casefold().split())
