@@ -307,16 +307,23 @@ class Reply:
             self.calls.append(number)
         return self._with_carried(self._flush())
 
-    def _flush(self) -> str:
+    def _flush(self, answered: bool = False) -> str:
         """End what hides parts of the text, for what follows to begin anew. Returns the text that was held back.
 
-        A marker may go on behind a call, so what may become one is still held back.
+        A marker may go on behind a call, so what may become one is still held back. Behind one that is ``answered`` in
+        the same reply, so may a block or an echo.
         """
-        shown = self._rest(goes_on=True)
+        shown = self._last(goes_on=True)
+        further = BlockFilter(self.counted)
+        if answered:
+            rest, further = self._filter.next_part()
+        else:
+            rest = self._filter.finish()
+        shown += rest
         if self._resumes:
             shown = self._resumed(shown)
         shown = self.limits.feed(self._markers.feed(shown))
-        self._filter = BlockFilter(self.counted)
+        self._filter = further
         self._shown.append(shown)
         return shown
 
@@ -329,7 +336,7 @@ class Reply:
         assert self.own is not None
         said = hide("".join(self._raw[self._begun :])).visible.strip()
         blocks = self._filter
-        self._carried += self._flush()
+        self._carried += self._flush(answered=True)
         self._earlier += blocks.raw_blocks
         self._raw.append("\n\n")
         self._begun = len(self._raw)
@@ -388,11 +395,15 @@ class Reply:
             self._shown.append(shown)
         return self._with_carried(shown)
 
-    def _rest(self, goes_on: bool = False) -> str:
+    def _rest(self) -> str:
         """End what filters the model's text, and return what it held back."""
+        return self._last() + self._filter.finish()
+
+    def _last(self, goes_on: bool = False) -> str:
+        """Give the last of the model's text to the filter of blocks, and return what can be shown of it."""
         text = "" if self.unrepeated is None else self.unrepeated.finish()
         rest = self._given.feed(text) + ("" if goes_on else self._given.finish())
-        return (self._filter.feed(rest) if rest else "") + self._filter.finish()
+        return self._filter.feed(rest) if rest else ""
 
     @property
     def text(self) -> str:

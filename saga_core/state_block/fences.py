@@ -322,6 +322,20 @@ class FenceFilter:
         self.in_prose = self._mode is _FLOW and not (self._line_start or self._in_block or self._joining)
         return text
 
+    @property
+    def open_fence(self) -> str:
+        """The fence that closes the block which is open; empty if none is."""
+        return self._opened_by * self._opened_with if self._in_block else ""
+
+    def take_half(self) -> str:
+        """Take out what may be the beginning of a fence at the end of the text so far, with the gap before it."""
+        if self._mode is _FLOW or self._in_block or is_word(self._word):
+            return ""
+        half = "".join((*self._gap, self._fence * self._run, *self._blanks, self._word))
+        self._gap.clear()
+        self._forget_candidate()
+        return half
+
     def _read_text(self, text: str, pos: int) -> int:
         char = text[pos]
         if char in FENCE_CHARS:

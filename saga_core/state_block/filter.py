@@ -38,6 +38,8 @@ _END = re.compile(rf"\[{_GAP}/{_GAP}{_NAME}{_GAP}\]|\n[ \t]*\n")
 _UNSEEN = re.compile("[\u00ad\u115f\u200b\u2060\u3164\ufeff]")
 _REACH = 32
 """Characters within which the end of an echo lies."""
+_REST_OF_SIGN = 64
+"""Characters within which a sign ends whose beginning stands before a call of a tool."""
 _LINE_END = re.compile("\n")
 _SIGN = re.compile("[\\[#(\uff08]")
 _MARK = re.compile(r"#{1,3} *")
@@ -127,10 +129,12 @@ class EchoFilter:
         self._inside = self._page = self._after = self._cut = False
         self._end = _END
         """What ends the echo inside of which the reply is."""
+        self.half = ""
+        """The beginning of a sign with which the part of the reply before this one ended."""
 
     def passes(self, text: str) -> bool:
         """Whether the next chunk is shown as it is."""
-        if _SIGN.search(text) is not None or self._held or self._inside or self._page or self._after:
+        if _SIGN.search(text) is not None or self._held or self._inside or self._page or self._after or self.half:
             return False
         self._last = text[-1:] or self._last
         return True
@@ -138,6 +142,13 @@ class EchoFilter:
     def feed(self, text: str) -> str:
         """Add a chunk and return what is shown of the reply so far."""
         text, self._held = self._held + text, ""
+        if self.half and text:
+            if len(text) < _REST_OF_SIGN and "]" not in text and "\n" not in text.lstrip():
+                self._held = text
+                return ""
+            if _head(whole := self.half + text.lstrip(), 0, begins_line=True):
+                text = whole
+            self.half = ""
         shown: list[str] = []
         while text:
             if self._inside:
@@ -215,6 +226,10 @@ class EchoFilter:
         self._last = text[-1]
         return ""
 
+    def begun(self) -> str:
+        """The beginning of a sign with which the text so far ends."""
+        return self._held if _begins_sign(self._held) and not (self._inside or self._page or self.half) else ""
+
     def finish(self) -> str:
         """End the reply, and return what was held back and is no echo."""
         rest = "" if self._inside or self._page or _is_title(self._held) else self._held
@@ -288,6 +303,20 @@ class BlockFilter:
         self._echoes = EchoFilter()
         self._fences = FenceFilter()
         self._reports = ReportFilter(own)
+        self._own = own
+
+    def next_part(self) -> tuple[str, BlockFilter]:
+        """End a part of a reply behind which a call is answered. Returns the text that was held back, and the filter of
+        the next part, in which an open block and the beginning of a fence or of a sign go on if the text does."""
+        after = BlockFilter(self._own)
+        fence, half = self._fences.open_fence, self._fences.take_half()
+        rest = self._echoes.feed(self._fences.finish())
+        after._echoes.half = self._echoes.begun()
+        rest += self._echoes.finish()
+        shown = (self._reports.feed(rest) if rest else "") + self._reports.finish()
+        if fence:
+            after._reports.go_on(self._fences.raw_blocks[-1].body, fence)
+        return shown + after._fences.feed(half), after
 
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:

@@ -292,11 +292,13 @@ class ReportCandidate:
     open_list: bool = False
     depth: int = 0
     size: int = 0
+    goes_on: bool = False
+    """Whether it goes on with a block that was open before a call of a tool."""
 
     @property
     def has_fields(self) -> bool:
         """Whether a line named a field."""
-        return bool(self.keys)
+        return bool(self.keys) or self.goes_on
 
     @property
     def is_heading(self) -> bool:
@@ -305,7 +307,7 @@ class ReportCandidate:
 
     def is_report(self) -> bool:
         """Whether the lines can only be a report. Between tags, aliases of two fields suffice: no story has those."""
-        return is_telling(self.names) or (self.kind is ReportKind.TAGGED and len(self.keys) >= 2)
+        return self.goes_on or is_telling(self.names) or (self.kind is ReportKind.TAGGED and len(self.keys) >= 2)
 
     def reads(self, line: str, *, ended: bool) -> Take:
         """Decide whether ``line``, as far as it was read, belongs to the report."""
@@ -468,6 +470,12 @@ class ReportFilter:
         """The reports that have ended so far, in order."""
         drafts = (evolve(block, thinking=True) for block in self._reports[: self._drafts])
         return (*drafts, *self._reports[self._drafts :])
+
+    def go_on(self, body: str, closer: str) -> None:
+        """Begin inside a block that was open before a call of a tool, with its lines so far."""
+        self._begin(
+            ReportCandidate(ReportKind.FENCED, self._counted, closer, body=[f"{body}\n"], rooted=True, goes_on=True)
+        )
 
     def feed(self, text: str) -> str:
         """Add a chunk and return the visible text that can be sent now."""
