@@ -5,25 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from saga_core.codec import to_plain
-from saga_core.errors import NotFound
+from saga_core.errors import BadInput, NotFound
 from saga_core.language import match_name, match_text
 from saga_core.model import HABITS, Delta, Entity, Event, WorldState, deltas
+from saga_core.naming import Names
 from saga_core.sessions import LiveSession, ids_in
 
 _HISTORY = 60
 """The largest number of history rows. The latest are kept."""
 
 
-async def entity_page(live: LiveSession, turn: str, entity_id: str) -> dict[str, Any]:
-    """Return what is known at ``turn`` about an entity, given its id. JSON-able. ``NotFound``.
+async def entity_page(live: LiveSession, turn: str, named: str) -> dict[str, Any]:
+    """Return what is known at ``turn`` about an entity, given its id or a name. JSON-able. ``NotFound``, ``BadInput``.
 
     ``history`` has the latest turns of the path that changed the entity, with their events. ``knowledge`` has the
     memories and learned lore that name it.
     """
     state = await live.state(turn)
-    entity = state.entities.get(state.merged.get(entity_id, entity_id))
-    if entity is None:
-        raise NotFound(f"session {live.session.id} has no entity {entity_id!r} at turn {state.depth}")
+    found = Names(state).called(named)
+    if not found:
+        raise NotFound(
+            f"session {live.session.id} has no entity {named!r} at turn {state.depth}; GET …/entities lists them"
+        )
+    if len(found) > 1:
+        ids = ", ".join(f"{each.id} ({each.kind.value} {each.name})" for each in found)
+        raise BadInput(f"entity: {named!r} may be {ids}; give the id")
+    entity = found[0]
     where = state.whereabouts.get(entity.id)
     return {
         "session": live.session.id,

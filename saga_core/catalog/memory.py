@@ -83,7 +83,7 @@ class Memory:
         ``NotFound``.
         """
         live = await self.directory.load(session_id)
-        state = await live.state(turn or live.head)
+        state = await live.state(turn_named(live, turn or None))
         lines = state_lines(state, live.world.language)
         origins = await self.origins.of(live, state.turn, lines)
         return {
@@ -129,7 +129,7 @@ class Memory:
         ``BadInput`` for an invalid namespace, and ``NotFound``.
         """
         live = await self.directory.load(session_id)
-        state = await live.state(turn or live.head)
+        state = await live.state(turn_named(live, turn or None))
         known = newest(await self.shared.of(live), state.memories.values())
         prefix = _place(namespace, live)
         chosen = [each for each in known.values() if within(_place(each.namespace, live, each), prefix)]
@@ -172,7 +172,10 @@ class Memory:
         if not self.shared.strategies and kind == "remember" and fields.keys() == {"text"}:
             return "note", fields
         if not self.shared.strategies:
-            raise BadInput(f"kind: {kind!r} needs memory strategies, and none is configured; set memory_strategies")
+            raise BadInput(
+                f"kind: {kind!r} needs memory strategies, and none is configured; set memory_strategies. "
+                "A remark is taken back by unnote"
+            )
         live = await self.directory.load(session_id)
         record = fields.get("record", "").strip()
         if record:

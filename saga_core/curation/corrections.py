@@ -77,17 +77,7 @@ class _Desk:
     def entity(self, name: str, *kinds: Kind) -> Entity:
         """Return the entity in a field, given by id or name. Raises ``BadInput`` if there is none or several."""
         wanted = self.text(name)
-        known = self.state.entities.get(wanted)
-        if known is not None:
-            found = [known]
-        else:
-            folded = fold_name(wanted)
-            everybody = list(self.state.entities.values())
-            found = [each for each in everybody if folded in map(fold_name, each.names)]
-            found = [each for each in found if fold_name(each.name) == folded] or found
-            if not found and Names(self.state).is_player(wanted):
-                found = [each for each in everybody if each.id == self.state.player]
-        fitting = [each for each in found if not kinds or each.kind in kinds]
+        fitting = [each for each in Names(self.state).called(wanted) if not kinds or each.kind in kinds]
         if not fitting:
             what = " or ".join(kind.value for kind in kinds) or "entity"
             raise BadInput(f"{name}: the story knows no {what} {wanted!r}; GET …/entities lists them")
@@ -264,7 +254,10 @@ def _tracker(desk: _Desk) -> tuple[Event, ...]:
     tracker = desk.state.trackers.find(desk.text("tracker"))
     if tracker is None:
         known = ", ".join(each.name for each in desk.state.trackers) or "nothing"
-        raise BadInput(f"tracker: {desk.text('tracker')!r} is not counted in this story; it counts {known}")
+        raise BadInput(
+            f"tracker: {desk.text('tracker')!r} is not counted in this story; it counts {known}. "
+            "Its profile, or a correction of the kind declare, says what it counts"
+        )
     state, subject, other = desk.state, "", ""
     if tracker.kind is TrackerKind.THREADS:
         return _thread(desk, tracker)
@@ -292,7 +285,11 @@ def _thread(desk: _Desk, tracker: Tracker) -> tuple[Event, ...]:
     reports, names = (CountReport(tracker.name, (desk.text("value"),)),), Names(desk.state)
     found = tuple(count_events(reports, desk.state, names, (), None, lambda why: None))
     if not found:
-        raise BadInput(f"value: {desk.text('value')!r} says nothing new; write +NAME (when), NAME: news, or -NAME")
+        known = ", ".join(each.name for each in desk.state.schedule.values() if each.kind == tracker.name) or "nothing"
+        raise BadInput(
+            f"value: {desk.text('value')!r} changes nothing of {tracker.name}, where {known} is open; "
+            "write +NAME (when), NAME: news, or -NAME"
+        )
     return (*names.introduced, *found)
 
 
@@ -386,6 +383,6 @@ _FORMS: dict[str, _Form] = {
     "chapter": _Form(("first", "last", "text"), (), _chapter),
     "settle": _Form(("finding", "verdict"), ("note",), _settle),
 }
-KINDS = tuple(_FORMS)
-"""The kinds of corrections."""
+KINDS = {kind: (form.needs, form.takes) for kind, form in _FORMS.items()}
+"""The required and the optional fields of each kind of correction."""
 FIELDS = frozenset(name for form in _FORMS.values() for name in (*form.needs, *form.takes))

@@ -533,6 +533,16 @@ class Names:
             return any(differ_in_han(plain, each) for each in called)
         return known in self.people or any(are_two(plain, each) for each in called)
 
+    def called(self, name: str) -> list[Entity]:
+        """Return the entities of any kind with this id or name. If it is the main name of some, only those."""
+        known = self.state.entities.get(self.state.merged.get(name, name))
+        if known is not None:
+            return [known]
+        folded, everybody = fold_name(name), self.state.entities.values()
+        found = [each for each in everybody if folded in map(fold_name, each.names)]
+        found = [each for each in found if fold_name(each.name) == folded] or found
+        return found or [each for each in everybody if each.id == self.state.player and self.is_player(name)]
+
     def is_player(self, name: str) -> bool:
         """Whether ``name`` refers to the player's character, by a word for it or by one of its names."""
         return is_word_for_player(name) or any(folded_once(form) in self._own for form in forms(name))

@@ -49,7 +49,7 @@ class Views:
     async def state(self, session_id: str, turn: str | None = None) -> WorldState:
         """Return the state at a turn, by default the active head. Raises ``NotFound``."""
         live = await self.directory.load(session_id)
-        return await live.state(turn or live.head)
+        return await live.state(turn_named(live, turn or None))
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state with names as JSON-compatible data."""
@@ -61,7 +61,7 @@ class Views:
     async def picture(self, session_id: str, module: str, turn: str | None = None) -> str:
         """Return the SVG that a module draws of the state. Raises ``NotFound`` if there is none."""
         live = await self.directory.load(session_id)
-        found = live.modules.picture(module, await live.state(turn or live.head), live.world.language)
+        found = live.modules.picture(module, await live.state(turn_named(live, turn or None)), live.world.language)
         if not found:
             known = ", ".join(each.name for each in live.modules.modules) or "none"
             raise NotFound(f"no module {module!r} draws a picture; enabled are {known}: set modules.{module}.enabled")

@@ -137,7 +137,7 @@ _IN_PATH = {
     "deleted": "The id of a deleted session",
     "rule": "The id of a standing rule",
     "key": "The id of a key",
-    "entity": "The id of an entity, as listed by GET /api/sessions/{id}/entities",
+    "entity": "The id or a name of an entity, as listed by GET /api/sessions/{id}/entities",
     "world": "The name of a world's folder",
     "module": "The name of a module, such as map",
     "turn": "The id or number of a turn, or the name of a timeline for its head",

@@ -8,9 +8,10 @@ from typing import Any
 import click
 from attrs import evolve
 
+from saga_core.errors import SagaError
 from saga_server.cli.data.data_access import Asking, ask
 from saga_server.cli.settings import Place, settings
-from saga_server.terminal import say_json
+from saga_server.terminal import say, say_json
 from saga_server.tools import FORMATS, Call, Risk, manual, offered
 
 _RISKS: tuple[Risk, ...] = ("read", "note", "change")
@@ -51,7 +52,7 @@ def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...],
     from saga_server.process import log_errors_only
 
     try:
-        from saga_server.tools import mcp_server, serve_stdio
+        from saga_server.tools import SESSION, mcp_server, serve_stdio
     except ModuleNotFoundError as error:
         raise click.ClickException(f"{error.name} is not installed; run pip install 'saga-rp[mcp]'") from error
     config = place.config()
@@ -63,4 +64,16 @@ def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...],
         asking = Asking(call.method, call.path, call.query, call.body)
         return await ask(config, asking, url.rstrip("/") if url else None)
 
-    asyncio.run(serve_stdio(mcp_server(offered(frozenset(allow), session), answer, session)))
+    async def warn() -> None:
+        """Say at once what every call would say, to whoever reads the host's log. The server may start later."""
+        try:
+            await answer(SESSION.call({"session": session}) if session else Call("GET", "/api/me", {}, None))
+        except SagaError as error:
+            say(f"saga mcp: {error}", err=True)
+
+    async def serve() -> None:
+        warning = asyncio.create_task(warn())
+        await serve_stdio(mcp_server(offered(frozenset(allow), session), answer, session))
+        warning.cancel()
+
+    asyncio.run(serve())

@@ -33,7 +33,10 @@ HEAD_SECONDS = 30.0
 LINGER_SECONDS = 2.0
 """Seconds for which the rest of a refused request is read and discarded, so that the client can read the refusal."""
 
-_LONGEST_LINE = 8_190
+_LONGEST_FIELD = 8_190
+"""The most bytes of a header."""
+_LONGEST_ADDRESS = 1 << 16
+"""The most bytes of an address. A text of 4,000 characters in it may have 48,000, percent-encoded."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 UNUSED: Final = web.AppKey("unused", set[object])
@@ -116,7 +119,7 @@ class Connection(web.RequestHandler):
         super().handle_error(request, status, exc, message)  # logs it
         if isinstance(exc, LineTooLong):
             message = (
-                f"a line of the request's head is longer than {_LONGEST_LINE} bytes: is it a cookie, a key, or a long "
+                f"a line of the request's head is longer than {exc.args[1]} bytes: is it a cookie, a key, or a long "
                 "text in the address? Texts may be sent in the body of a POST"
             )
         elif status < 500:
@@ -137,8 +140,8 @@ async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> as
     settings: dict[str, Any] = {
         "logger": runner.app[LOG],
         "access_log": None,
-        "max_line_size": _LONGEST_LINE,
-        "max_field_size": _LONGEST_LINE,
+        "max_line_size": _LONGEST_ADDRESS,
+        "max_field_size": _LONGEST_FIELD,
         "auto_decompress": False,  # see bodies.py
         "lingering_time": LINGER_SECONDS,
     }

@@ -26,7 +26,6 @@ _MOST = 64 << 20
 """Limit of an answer, in bytes. Another program may be listening at the address by now."""
 READY_AT = "SAGA ready at "
 """Start of the line that tells scripts that the server is ready, and where."""
-NOBODY = "no server has said where it listens; if one is starting, or another command is at work, try again in a moment"
 
 
 class NotAnswered(SagaError):
@@ -84,7 +83,10 @@ async def ask(
     """
     url = address or address_of(config.data_dir)
     if url is None:
-        raise NotAnswered(NOBODY)
+        raise NotAnswered(
+            f"no server has said in {config.data_dir} where it listens; run saga serve, or try again in a moment if "
+            "one is starting, or if another command is at work"
+        )
     keys = config.server.api_keys
     headers = {**({"Authorization": f"Bearer {keys[0]}"} if keys else {}), **(headers or {})}
     return await call_api(url, path, method, headers, most or _MOST, seconds, **sent)

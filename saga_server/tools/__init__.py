@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.tools.catalog import Call, Risk, offered
+    from saga_server.tools.catalog import SESSION, Call, Risk, Tool, offered
     from saga_server.tools.manuals import FORMATS, manual
     from saga_server.tools.narration import NARRATOR_TOOLS
     from saga_server.tools.over_mcp import mcp_server, serve_stdio

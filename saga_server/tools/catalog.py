@@ -1,21 +1,21 @@
 """The tools that a model may be given. Each is one endpoint of the admin API, which checks and records the call.
 
-Schemas come from the table of endpoints. A row here adds the tool's name, its risk, and which of the endpoint's
-parameters a model gives, under which name.
+Schemas come from the table of endpoints. A row here adds the tool's name, its risk, what a model reads about it, and
+which of the endpoint's parameters a model gives, under which name.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Literal
 from urllib.parse import quote, urlencode
 
 from attrs import evolve, field, frozen
 
-from saga_core.curation import FIELDS, KINDS
+from saga_core.curation import KINDS
 from saga_core.errors import BadInput, NotFound
 from saga_server.admin import ENDPOINTS, Endpoint, describe_api
 
@@ -51,6 +51,10 @@ class Tool:
     risk: Risk
     params: Mapping[str, str]
     """Maps the names that a model gives to the endpoint's own."""
+    description: str = ""
+    """What a model reads about the tool."""
+    meanings: Mapping[str, str] = field(factory=dict)
+    """What a model reads about its arguments, where they mean something else than in other tools."""
     fixed: Mapping[str, str] = field(factory=dict)
     """What every call sends, by the endpoint's names."""
     choices: Mapping[str, tuple[str, ...]] = field(factory=dict)
@@ -65,11 +69,6 @@ class Tool:
     def endpoint(self) -> Endpoint:
         """The row of the table."""
         return next(each for each in ENDPOINTS if each.request == self.request)
-
-    @property
-    def description(self) -> str:
-        """The endpoint's summary, and what its parameters mean."""
-        return f"{self.endpoint.summary}. {_MEANINGS[self.request]}"
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -101,27 +100,39 @@ class Tool:
         for name in schema["required"]:
             if arguments.get(name) is None:
                 raise BadInput(f"{name}: missing; {self.name} needs it")
-        values: dict[str, Any] = dict(self.fixed)
+        values: dict[str, str] = dict(self.fixed)
         for name, value in arguments.items():
             own = self.params[name]
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, str | int):
                 raise BadInput(f"{name}: a {type(value).__name__} is not allowed; give a text or a whole number")
+            if found[own][0].get("type") == "integer" and not re.fullmatch(r"-?[0-9]{1,12}", str(value)):
+                raise BadInput(f"{name}: {str(value)[:40]!r} is no whole number")
             if len(str(value)) > _LONGEST:
                 raise BadInput(f"{name}: {len(str(value))} characters are too many (at most {_LONGEST})")
             if own in self.choices and value not in self.choices[own]:
                 raise BadInput(f"{name}: {value!r} is not allowed; give one of {', '.join(self.choices[own])}")
-            values[own] = f"{self.signs[own]}{value}" if own in self.signs else value
-        places: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "body": {}}
+            values[own] = f"{self.signs.get(own, '')}{value}"
+        places: dict[str, dict[str, str]] = {"path": {}, "query": {}, "body": {}}
         for own, value in values.items():
             places[found[own][2]][own] = value
         for own, value in places["path"].items():
-            if str(value) in ("", ".", ".."):  # a segment that a client would resolve to another endpoint
-                raise BadInput(f"{own}: {value!r} names nothing; give an id or a name")
-        path = re.sub(r"\{(\w+)\}", lambda part: quote(str(places["path"][part[1]]), safe=""), self.endpoint.path)
+            if value in ("", ".", ".."):  # a segment that a client would resolve to another endpoint
+                raise BadInput(self.in_its_words(f"{own}: {value!r} names nothing; give an id or a name"))
+        path = re.sub(r"\{(\w+)\}", lambda part: quote(places["path"][part[1]], safe=""), self.endpoint.path)
         body = json.dumps(places["body"], ensure_ascii=False).encode("utf-8", "replace") if places["body"] else None
-        return Call(self.endpoint.method, path, {name: str(value) for name, value in places["query"].items()}, body)
+        return Call(self.endpoint.method, path, places["query"], body)
+
+    def in_its_words(self, refusal: str) -> str:
+        """Return what the API refused, with the names of arguments and tools in place of its own."""
+        for name, own in self.params.items():
+            if refusal.startswith(f"{own}: "):
+                refusal = f"{name}{refusal.removeprefix(own)}"
+                break
+        for each in TOOLS:
+            refusal = refusal.replace(f"GET {each.endpoint.path.replace(_ONE, '…')} ", f"{each.name} ")
+        return refusal
 
     def direct(self, url: str) -> tuple[str, dict[str, Any]]:
         """Return the address for a host that asks the endpoint itself, and the JSON schema of what it gives.
@@ -158,8 +169,7 @@ class Tool:
         operation = _paths()[self.endpoint.path][self.endpoint.method.lower()]
         found: dict[str, tuple[dict[str, Any], bool, str]] = {}
         for each in operation.get("parameters", ()):
-            about = {"description": each["description"]} if "description" in each else {}
-            found[each["name"]] = ({**each["schema"], **about}, each["required"], each["in"])
+            found[each["name"]] = (each["schema"], each["required"], each["in"])
         if "requestBody" in operation:
             body = operation["requestBody"]["content"]["application/json"]["schema"]
             for name, schema in body["properties"].items():
@@ -168,6 +178,10 @@ class Tool:
             found[name] = ({"type": "string", "enum": list(values)}, *found[name][1:])
         for name in self.needs:
             found[name] = ({"type": "string"}, True, found[name][2])
+        for name, own in self.params.items():
+            schema, needed, place = found[own]
+            about = self.meanings.get(name) or _ARGUMENTS[name]
+            found[own] = ({**schema, "description": about}, needed, place)
         return found
 
 
@@ -183,67 +197,139 @@ def _same(*names: str) -> dict[str, str]:
 
 
 _ONE: Final = "/api/sessions/{id}"
-_FIELDS: Final = tuple(sorted(FIELDS - {"declaration", "language", "profile"}))
-"""The fields of all corrections but those that are no tool."""
+_KINDS: Final = {kind: fields for kind, fields in KINDS.items() if kind not in _NO_TOOL}
+_KINDS_OF: Final = {
+    name: [kind for kind, fields in _KINDS.items() if name in (*fields[0], *fields[1])]
+    for name in sorted({name for needs, takes in _KINDS.values() for name in (*needs, *takes)})
+}
+"""The kinds of corrections by their fields."""
 
-_LIST: Final = "A list of a session, whole or in pages of `limit` rows. `cursor` is the `next` of the previous answer."
-_MEANINGS: Final[Mapping[str, str]] = {
-    "GET /api/sessions":
-        "Which sessions to list: without the fleeting ones (`0`), only the fleeting ones (`1`), or `all`.",
-    "GET /api/memory/search":
-        "A search in the turns of a path: the one to a turn (its id, or a timeline's name), or else the active one.",
-    f"GET {_ONE}/lines": "A session and one of its turns. Without `turn`, it is the turn recorded last.",
-    f"GET {_ONE}/entities/{{entity}}":
-        "An entity, by its id, as known at a turn. Without `turn`, it is the turn recorded last.",
-    f"GET {_ONE}/entities": _LIST,
-    f"GET {_ONE}/knowledge": "Either a turn by its number (`about`), or a character by name or id (`who`).",
-    f"GET {_ONE}/turns":
-        "A path, by the turn at its end (`head`: an id, or a timeline's name). The default is the active path. The "
-        "bounds are inclusive depths.",
-    f"GET {_ONE}/context":
-        "A turn whose context is explained. With `text`, it is the context that this text would get after the turn.",
-    f"GET {_ONE}/lore": "A session, by its id or by a name that only one session has.",
-    "GET /api/roll": "Dice such as `d20` or `2d6+1`: at most 99 of at most 999 sides, and a number to add.",
-    f"GET {_ONE}/changes": _LIST,
-    f"POST {_ONE}/changes":
-        "A manual correction: its kind, and the fields of that kind. `within_session` refuses what your other sessions "
-        "would see too.",
-    f"POST {_ONE}/fork": "A timeline to create, at a turn or another timeline's head.",
-    f"DELETE {_ONE}/changes/{{change}}":
-        "A change to undo. `within_session` refuses one that your other sessions see too.",
-}  # fmt: skip
-"""What the parameters of the endpoints mean, as a model reads it behind the endpoint's summary."""
+_VALUES: Final[Mapping[str, str]] = {
+    "audience": "only, everybody or present. ",
+    "due": "The number of a turn to come. ",
+    "expires": "The number of a turn to come. ",
+    "first": "The number of a turn. ",
+    "last": "The number of a turn. ",
+    "finding": "The key of what a curator noticed. ",
+    "number": "The number of a turn. ",
+    "record": "The id of a memory. ",
+    "remark": "The remark, word for word. ",
+    "status": "alive, dead, or another word. ",
+    "strength": "A whole number. ",
+    "value": "A value; of a tracker, also a change such as +3. ",
+    "verdict": "error or deliberate, or two for two names of two people. ",
+}
+"""What some fields of corrections hold."""
+
+
+def _form(needs: Sequence[str], takes: Sequence[str]) -> str:
+    return ", ".join((*needs, *(f"[{each}]" for each in takes)))
+
+
+_ARGUMENTS: Final[Mapping[str, str]] = {
+    "session": "The session, by its id or by a name that only one session has.",
+    "limit": "How many at most.",
+    "cursor": "The `next` of the previous answer, for what follows it.",
+    "query": "What to look for, in plain words.",
+    "turn": "A turn, by its number or id, or by the name of a timeline for its end. By default the turn recorded last.",
+    "entity": "Its name or id.",
+    "who": "A character, by name or id.",
+    "about": "The number of a turn.",
+    "from_turn": "The number of the first turn.",
+    "to_turn": "The number of the last turn.",
+    "head": "The turn at the end of the path, by its number or id, or the name of a timeline. By default the turn "
+    "recorded last.",
+    "dice": "Dice such as `d20` or `2d6+1`: at most 99 of at most 999 sides, and a number to add.",
+    "text": "The remark, in a sentence.",
+    "name": "The name of the timeline.",
+    "kind": "The kind of correction.",
+    "tracker": "The name of a tracker of the kind threads.",
+    "thread": "The name of the quest, promise or plan.",
+    "change": "The id of the change.",
+    "world": "The name of a world.",
+}
+"""What the arguments mean, as a model reads it."""
 
 TOOLS: Final[tuple[Tool, ...]] = (
-    Tool("sessions", "GET /api/sessions", "read", {"limit": "limit", "cursor": "cursor"}),
+    Tool(
+        "sessions", "GET /api/sessions", "read", {"limit": "limit", "cursor": "cursor"},
+        "Lists the sessions: each is a story, with its id, its name and how far it was played.",
+    ),
     Tool(
         "recall", "GET /api/memory/search", "read",
         {"session": "session", "query": "q", "limit": "k", "turn": "turn"},
-    ),
-    Tool("state", f"GET {_ONE}/lines", "read", _same("turn")),
-    Tool("who_is", f"GET {_ONE}/entities/{{entity}}", "read", _same("entity", "turn")),
-    Tool("people_places_things", f"GET {_ONE}/entities", "read", _same()),
-    Tool("who_knows", f"GET {_ONE}/knowledge", "read", _same("who", "about", "turn")),
-    Tool("timeline", f"GET {_ONE}/turns", "read", _same("from_turn", "to_turn", "head")),
-    Tool("explain", f"GET {_ONE}/context", "read", _same("turn")),
-    Tool("lore", f"GET {_ONE}/lore", "read", _same()),
-    Tool("roll", "GET /api/roll", "read", {"dice": "dice"}),
-    Tool("changes", f"GET {_ONE}/changes", "read", _same()),
-    Tool("remember", f"POST {_ONE}/changes", "note", _same("text"), {"kind": "note"}, needs=("text",)),
-    Tool("fork", f"POST {_ONE}/fork", "note", _same("name", "turn")),
-    Tool(
-        "correct", f"POST {_ONE}/changes", "change", _same("kind", *_FIELDS),
-        choices={"kind": tuple(each for each in KINDS if each not in _NO_TOOL)},
+        "Finds the remarks and the turns of the story that best answer a question, the best first.",
+        {"turn": "Look only at what happened up to this turn: its number or id, or the name of a timeline. By default, "
+                 "look at everything up to the turn recorded last."},
     ),
     Tool(
-        "open_thread", f"POST {_ONE}/changes", "change", {**_same("tracker"), "thread": "value"}, {"kind": "tracker"},
-        signs={"value": "+"}, needs=("tracker", "value"),
+        "state", f"GET {_ONE}/lines", "read", _same("turn"),
+        "Tells what is true in the story at a turn, line by line, and from which turn each line comes.",
     ),
     Tool(
-        "close_thread", f"POST {_ONE}/changes", "change", {**_same("tracker"), "thread": "value"}, {"kind": "tracker"},
-        signs={"value": "-"}, needs=("tracker", "value"),
+        "who_is", f"GET {_ONE}/entities/{{entity}}", "read", _same("entity", "turn"),
+        "Describes a person, place, thing or event at a turn: names, attributes, place, things, relations, history.",
     ),
-    Tool("undo", f"DELETE {_ONE}/changes/{{change}}", "change", _same("change")),
+    Tool(
+        "people_places_things", f"GET {_ONE}/entities", "read", _same(),
+        "Lists the people, places, things and events of the story, with their ids and all their names.",
+    ),
+    Tool(
+        "who_knows", f"GET {_ONE}/knowledge", "read", _same("who", "about", "turn"),
+        "Tells who knows what happened at a turn (give `about`), or what a character knows (give `who`). Give one of "
+        "the two.",
+    ),
+    Tool(
+        "timeline", f"GET {_ONE}/turns", "read", _same("from_turn", "to_turn", "head"),
+        "Lists the turns of a path of the story: what was said, and what each changed.",
+    ),
+    Tool(
+        "explain", f"GET {_ONE}/context", "read", _same("turn"),
+        "Explains what the narrator was told at a turn, and why each piece was told or left out.",
+    ),
+    Tool(
+        "lore", f"GET {_ONE}/lore", "read", _same(),
+        "Lists the lore of the story's world, and when each entry was told to the narrator.",
+    ),
+    Tool("roll", "GET /api/roll", "read", {"dice": "dice"}, "Rolls dice. Nothing is recorded."),
+    Tool(
+        "changes", f"GET {_ONE}/changes", "read", _same(),
+        "Lists the corrections of the story, by people and by curators, with the ids that undo takes.",
+    ),
+    Tool(
+        "remember", f"POST {_ONE}/changes", "note", _same("text"),
+        "Adds a remark to the story: the narrator is told it, and recall finds it. To take it back, undo the `change` "
+        "that this returns, or call correct with the kind unnote and the remark word for word.",
+        fixed={"kind": "note"}, needs=("text",),
+    ),
+    Tool(
+        "fork", f"POST {_ONE}/fork", "note", _same("name", "turn"),
+        "Names a timeline that ends at a turn, so that the turn can be found again. Nothing else changes.",
+    ),
+    Tool(
+        "correct", f"POST {_ONE}/changes", "change", _same("kind", "turn", *_KINDS_OF),
+        "Corrects what is known of the story, and returns a `change` for undo. Each kind takes its own fields, and may "
+        f"leave out those in brackets: {'; '.join(f'{kind}: {_form(*fields)}' for kind, fields in _KINDS.items())}. "
+        "People and things are given by name or id. Without `who`, it is about the player's character. unnote takes "
+        "back a remark, which it quotes word for word.",
+        {"turn": "The turn from which it holds, by its number or id. By default the turn recorded last."}
+        | {name: f"{_VALUES.get(name, '')}For {', '.join(kinds)}." for name, kinds in _KINDS_OF.items()},
+        choices={"kind": tuple(_KINDS)},
+    ),
+    Tool(
+        "open_thread", f"POST {_ONE}/changes", "change", {**_same("tracker"), "thread": "value"},
+        "Opens a quest, promise or plan in a tracker of the kind threads, for stories that have one.",
+        fixed={"kind": "tracker"}, signs={"value": "+"}, needs=("tracker", "value"),
+    ),
+    Tool(
+        "close_thread", f"POST {_ONE}/changes", "change", {**_same("tracker"), "thread": "value"},
+        "Closes a quest, promise or plan that is open in a tracker of the kind threads.",
+        fixed={"kind": "tracker"}, signs={"value": "-"}, needs=("tracker", "value"),
+    ),
+    Tool(
+        "undo", f"DELETE {_ONE}/changes/{{change}}", "change", _same("change"),
+        "Undoes a correction or a remark. To have it again, undo the `change` that this returns.",
+    ),
 )  # fmt: skip
 """All tools, those that read first."""
 

@@ -8,12 +8,13 @@ do everywhere.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from aiohttp import web
 
-from saga_server.http import Door, RequestError
+from saga_server.http import Door, Failure, RequestError
 
 
 async def over_http(request: web.Request) -> web.StreamResponse:
@@ -28,4 +29,13 @@ async def over_http(request: web.Request) -> web.StreamResponse:
     return answered
 
 
-DOOR = Door(paths={"/mcp": {"POST": over_http}}, admin=True)
+_REFUSED = -32600
+"""The code of JSON-RPC for an invalid request."""
+
+
+def rpc_error(failure: Failure) -> Mapping[str, Any]:
+    """An error in the format of JSON-RPC. The message that it answers may not have been read."""
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": failure.message}}
+
+
+DOOR = Door(paths={"/mcp": {"POST": over_http}}, admin=True, error=rpc_error)

@@ -75,15 +75,8 @@ def _answered(begun: PendingTurn, call: GatheredCall) -> tuple[dict[str, Any], s
         dice = roll_dice(asked.query["dice"])
         return {"dice": dice.dice, "rolls": dice.rolls, "total": dice.total}, f"rolled {dice.dice}: {dice.total}"
     query = asked.query["q"]
-    turns = begun.recall(query, max(1, min(_whole(asked.query.get("k", "")), _MOST_TURNS)))
+    turns = begun.recall(query, max(1, min(int(asked.query.get("k", _MOST_TURNS)), _MOST_TURNS)))
     return {"about": _ABOUT, "turns": list(_fitting(turns))}, f"looked up {query[:_LONGEST]!r}: {len(turns)} turns"
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text or _MOST_TURNS)
-    except ValueError as error:
-        raise BadInput(f"limit: {text[:40]!r} is no whole number; give 1 to {_MOST_TURNS}") from error
 
 
 def _clean(text: str) -> str:

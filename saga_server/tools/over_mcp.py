@@ -12,7 +12,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from saga_core.errors import SagaError
-from saga_server.tools.catalog import Call, Tool
+from saga_server.tools.catalog import TOOLS, Call, Tool
 from saga_server.tools.manuals import mcp_form
 from saga_server.tools.resources import Library
 
@@ -32,7 +32,7 @@ def mcp_server(tools: Sequence[Tool], answer: Answer, session: str | None = None
 
     If a tool reads, resources and prompts are offered too, with ``session`` those of that session alone.
     """
-    by_name = {each.name: each for each in tools}
+    by_name, risks = {each.name: each for each in tools}, {each.risk for each in tools}
 
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult.model_validate({"tools": [mcp_form(each) for each in tools]})
@@ -40,11 +40,13 @@ def mcp_server(tools: Sequence[Tool], answer: Answer, session: str | None = None
     async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = by_name.get(params.name)
         if tool is None:
-            return _result(f"{params.name[:80]}: no such tool; there are {', '.join(by_name)}", failed=True)
+            hidden = [each.risk for each in TOOLS if each.name == params.name and each.risk not in risks]
+            why = f" here, where {hidden[0]} is not among the allowed risks" if hidden else ""
+            return _result(f"{params.name[:80]}: no such tool{why}; there are {', '.join(by_name)}", failed=True)
         try:
             text = json.dumps(await answer(tool.call(params.arguments or {})), ensure_ascii=False)
         except SagaError as error:
-            return _result(str(error), failed=True)
+            return _result(tool.in_its_words(str(error)), failed=True)
         if len(text) > _MOST:
             return _result(
                 f"the answer has {len(text)} characters, at most {_MOST} are sent; ask for less", failed=True
@@ -68,7 +70,7 @@ def mcp_server(tools: Sequence[Tool], answer: Answer, session: str | None = None
     async def get_prompt(context: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return await library.prompt(params.name, params.arguments or {})
 
-    reads = any(each.risk == "read" for each in tools)
+    reads = "read" in risks
     return Server(
         "saga",
         version=version("saga-rp"),

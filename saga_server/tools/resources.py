@@ -76,7 +76,9 @@ class Library:
     def prompts(self) -> types.ListPromptsResult:
         """List the prompts."""
         session = () if self.session is not None else (types.PromptArgument(name="session", required=True),)
-        who = types.PromptArgument(name="entity", required=True, description="The id of a person, place or thing")
+        who = types.PromptArgument(
+            name="entity", required=True, description="The name or id of a person, place or thing"
+        )
         return types.ListPromptsResult(
             prompts=[
                 types.Prompt(name="previously", description="What happened so far", arguments=[*session]),
@@ -115,7 +117,7 @@ class Library:
         try:
             found = await self.answer(tool.call(arguments))
         except SagaError as error:
-            raise _refusal(str(error)) from error
+            raise _refusal(tool.in_its_words(str(error))) from error
         return found["sessions"] if tool is SESSIONS else found
 
 

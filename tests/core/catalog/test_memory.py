@@ -97,6 +97,20 @@ async def test_what_curators_know_is_data_also_where_it_is_nothing(saga: Saga) -
     assert known["lore"] == known["blocks"] == {}
 
 
+async def test_an_entity_is_looked_up_by_name_and_a_turn_by_number(saga: Saga) -> None:
+    found = await saga.memory.entity("모험", "에르겐", "1")
+    assert found["name"] == "에르겐" and found == await saga.memory.entity("모험", found["id"])
+    assert (await saga.memory.entity("모험", "나"))["player"]
+    await saga.memory.correct("모험", "give", {"item": "에르겐"})
+    with pytest.raises(BadInput, match=rf"entity: '에르겐' may be .*{found['id']} \(character 에르겐\)"):
+        await saga.memory.entity("모험", "에르겐")
+    with pytest.raises(NotFound, match="has no entity '없음' at turn 1; GET …/entities lists them"):
+        await saga.memory.entity("모험", "없음")
+    assert (await saga.memory.lines("모험", "0"))["turn"] == 0
+    assert (await saga.memory.records("모험", turn="1"))["turn"] == 1
+    assert (await saga.views.state("모험", "0")).depth == 0
+
+
 async def test_without_strategies_a_fact_is_remembered_as_a_note(saga: Saga) -> None:
     change = await saga.memory.correct("모험", "remember", {"text": "비를 좋아한다"})
     assert (await saga.memory.records("모험"))["memories"] == []

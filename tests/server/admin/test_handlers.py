@@ -93,7 +93,7 @@ class TestSession:
                 400,
                 "text: 20,001 characters are too many; give 20,000 at most",
             )
-        address = await client.get(f"/api/sessions/{played.session}/untold?text={'a' * 9_000}")
+        address = await client.get(f"/api/sessions/{played.session}/untold?text={'a' * 70_000}")
         assert address.status == 400 and "sent in the body of a POST" in address.error["message"]
 
     async def test_a_turn_in_a_body_may_be_a_number(self, client: Client, played: Reply) -> None:

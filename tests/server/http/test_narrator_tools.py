@@ -192,6 +192,12 @@ async def test_a_wrong_call_gets_an_error_and_the_story_goes_on(
     assert json.loads(upstream.requests[-1].messages[-1]["content"])["error"].startswith(error)
 
 
+async def test_a_long_question_in_korean_is_answered(client: Client, upstream: Upstream) -> None:
+    upstream.then(calls(called("recall", {"query": "가" * 4_000})), says("Nothing."))
+    assert (await client.chat(words("I think."))).text == "Nothing."
+    assert json.loads(upstream.requests[-1].messages[-1]["content"])["turns"] == []
+
+
 async def test_calls_and_answers_are_bounded(client: Client, upstream: Upstream) -> None:
     long = "The mill wheel turns. " * 2_000
     upstream.then(says(long))

@@ -118,6 +118,10 @@ class TestHeads:
     async def test_an_endless_line_says_which_limit_it_met(self, offline: Client) -> None:
         answer = await send_raw(offline, POST + b"Cookie: " + b"a" * 20_000 + b"\r\n\r\n")
         assert b"longer than 8190 bytes" in answer
+        answer = await send_raw(
+            offline, b"GET /api/roll?dice=" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        )
+        assert b"longer than 65536 bytes" in answer
 
     async def test_chunks_beyond_the_limit(self, serve: Serve) -> None:
         """Nobody says beforehand how much it will be."""

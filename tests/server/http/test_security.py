@@ -182,7 +182,7 @@ class TestOrigins:
                 await client.post(path, json=LIST, headers={"Origin": origin}),
                 await _preflight(client, path, origin),
             ):
-                assert (reply.status, reply.error["param"]) == (403, "Origin")
+                assert (reply.status, reply.json["error"]["message"][:8]) == (403, "Origin: ")
                 assert "Access-Control-Allow-Origin" not in reply.headers
             accept = {"Accept": "application/json, text/event-stream"}
             own = await client.post(path, json=LIST, headers={"Origin": client.server.url, **accept})

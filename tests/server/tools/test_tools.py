@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -28,8 +28,8 @@ from saga_core.errors import BadInput
 from saga_core.values import PAGE_NAMES
 from saga_server.cli.saga_command import main
 from saga_server.process.running_server import READY_AT, address_of
-from saga_server.tools import FORMATS, offered
-from saga_server.tools.catalog import TOOLS, Tool
+from saga_server.tools import FORMATS, Tool, offered
+from saga_server.tools.catalog import TOOLS
 from tests.core.frontend import Frontend
 from tests.server.client import Client as Http
 from tests.server.client import words
@@ -151,6 +151,7 @@ async def test_the_protocol_as_an_inspector_tries_it(here: Path, address: str, t
         assert sum((await call(to, "roll", dice="2d6"))["rolls"]) in range(2, 13)
         assert "no such tool" in await refusal(to, "nothing")
         assert "no such argument" in await refusal(to, "roll", dice="d6", times=2)
+        await _takes_long_texts(to)
         uris = [str(each.uri) for each in (await to.list_resources()).resources]
         assert len(uris) == 2 and len((await to.list_resource_templates()).resource_templates) == 6
         assert (await to.read_resource(uris[0])).contents
@@ -185,6 +186,73 @@ async def test_over_http_a_key_is_needed_and_a_wrong_risk_is_named(address: str)
             refused = await http.post(f"{address}/mcp?{query}", json=message, headers={"Authorization": "Bearer first"})
             assert refused.status_code == 400 and "unknown parameter" in refused.text, "nothing is ignored in silence"
         assert (await http.get(f"{address}/mcp", headers={"Authorization": "Bearer first"})).status_code == 405
+
+
+async def test_over_http_the_official_client_shows_why_it_is_refused(address: str) -> None:
+    for path, key, reason in (
+        ("/mcp", "wrong", "this server wants one of its keys as bearer token"),
+        ("/mcp?allow=banana", "first", "allow: 'banana' is no risk; give read, note or change"),
+    ):
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"}, timeout=60) as http:
+            shown = pytest.RaisesExc(MCPError, match=re.escape(reason))
+            with pytest.RaisesGroup(shown, flatten_subgroups=True):
+                async with Client(streamable_http_client(address + path, http_client=http)):
+                    pass
+
+
+async def _takes_long_texts(to: Client) -> None:
+    for letter in ("x", "й", "가", "が", "鍵", "🗝"):
+        assert "results" in await call(to, "recall", session="Harbour", query=letter * 4_000), letter
+        for name, argument in (("who_knows", "who"), ("who_is", "entity")):
+            said = await refusal(to, name, session="Harbour", **{argument: letter * 4_000})
+            assert said.startswith("session ") and "has no" in said
+        assert "4001 characters are too many" in await refusal(to, "recall", session="s", query=letter * 4_001)
+
+
+async def test_names_and_numbers_do_where_ids_do(address: str) -> None:
+    async with over_http(address) as to:
+        people = await call(to, "people_places_things", session="나의 모험/1")
+        one = people["entities"][0]
+        assert (await call(to, "who_is", session="나의 모험/1", entity=one["name"]))["id"] == one["id"]
+        sheet = await to.get_prompt("character_sheet", {"session": "나의 모험/1", "entity": one["name"]})
+        assert one["id"] in _text(sheet.messages[0].content)
+        assert "people_places_things lists them" in await refusal(to, "who_is", session="Harbour", entity="Nobody")
+        await call(to, "fork", session="나의 모험/1", name="어두운 길", turn="1")
+        for turn in ("1", 1, "어두운 길"):
+            assert (await call(to, "state", session="나의 모험/1", turn=turn))["turn"] == 1
+        assert "the turns of its active path are 0 to 1" in await refusal(to, "state", session="Harbour", turn="7")
+
+
+async def test_a_remark_is_taken_back_by_tools(address: str) -> None:
+    async with over_http(address, "/s/Harbour/mcp?allow=read&allow=note&allow=change") as to:
+        change = (await call(to, "remember", text="Tobin is left-handed."))["change"]
+        assert "left-handed" in json.dumps(await call(to, "recall", query="left-handed Tobin"))
+        await call(to, "undo", change=change)
+        assert "left-handed" not in json.dumps((await call(to, "recall", query="left-handed Tobin"))["results"])
+        await call(to, "remember", text="Tobin is left-handed.")
+        assert "unnote" in await refusal(to, "correct", kind="unremember", record="Tobin is left-handed.")
+        await call(to, "correct", kind="unnote", remark="Tobin is left-handed.", turn=1)
+        assert "left-handed" not in json.dumps((await call(to, "recall", query="left-handed Tobin"))["results"])
+        assert "state lists them" in await refusal(to, "correct", kind="unnote", remark="Tobin is left-handed.")
+        assert "limit: '0' is not allowed" in await refusal(to, "recall", query="x", limit=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--data", "{here}/data"), "this server wants one of its keys"),
+        pytest.param(("--config", "{here}/saga.yaml", "--session", "Harbor"), "'Harbor'", marks=pytest.mark.deep),
+        pytest.param(("--data", "{here}/none"), "{here}/none where it listens; run saga serve", marks=pytest.mark.deep),
+    ],
+)
+def test_a_host_reads_at_once_what_is_wrong(here: Path, tmp_path: Path, options: Sequence[str], reason: str) -> None:
+    command = [*SAGA, "mcp", *(each.format(here=here) for each in options)]
+    with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None and process.stderr is not None
+        said = process.stderr.readline()
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0
+    assert reason.format(here=here) in said
 
 
 async def test_resources_and_prompts_are_read_with_the_rights_of_the_caller(address: str) -> None:
@@ -268,10 +336,14 @@ async def test_threads_are_opened_and_closed(tmp_path: Path) -> None:
 
 
 async def _opens_and_closes(to: Client, here: Path) -> None:
-    assert "is not counted in this story" in await refusal(to, "open_thread", tracker="oaths", thread="Find Ana")
+    said = await refusal(to, "open_thread", tracker="oaths", thread="Find Ana")
+    assert "is not counted in this story" in said and "a correction of the kind declare" in said
     await _declare_oaths(here)
     await call(to, "open_thread", tracker="oaths", thread="Find Ana")
     assert "Find Ana" in json.dumps(await call(to, "state"))
+    assert "thread: '-Find Bo' changes nothing of oaths, where Find Ana is open" in await refusal(
+        to, "close_thread", tracker="oaths", thread="Find Bo"
+    )
     await call(to, "close_thread", tracker="oaths", thread="Find Ana")
     assert len((await call(to, "changes"))["changes"]) == 3
 
@@ -321,7 +393,8 @@ async def test_a_model_reaches_its_session_and_its_risks_alone(here: Path) -> No
         assert not {"sessions", "correct", "undo"} & set(listed)
         assert all("session" not in each.input_schema["properties"] for each in listed.values())
         assert "no such argument" in await refusal(to, "recall", session="나의 모험/1", query="은열쇠")
-        assert "no such tool" in await refusal(to, "correct", kind="hp", hp="1")
+        assert "where change is not among the allowed risks" in await refusal(to, "correct", kind="hp", hp="1")
+        assert "here, where" not in await refusal(to, "sessions")
         assert "says the sign" in json.dumps(await call(to, "recall", query="sign"))
 
 
@@ -330,12 +403,13 @@ async def test_a_model_reaches_its_session_and_its_risks_alone(here: Path) -> No
     [
         ("undo", {"session": "s", "change": ".."}, "change: '..' names nothing"),
         ("undo", {"session": "s", "change": ""}, "change: '' names nothing"),
-        ("remember", {"session": "..", "text": "x"}, "id: '..' names nothing"),
+        ("remember", {"session": "..", "text": "x"}, "session: '..' names nothing"),
         ("remember", {"session": "s", "text": "x" * 4_001}, "text: 4001 characters are too many (at most 4000)"),
         ("remember", {"session": "s", "text": "x", "kind": "forget"}, "kind: remember has no such argument"),
         ("remember", {"session": "s"}, "text: missing"),
         ("correct", {"session": "s", "kind": "forget", "who": "Mara"}, "kind: 'forget' is not allowed"),
         ("recall", {"session": "s", "query": ["x"]}, "query: a list is not allowed"),
+        ("recall", {"session": "s", "query": "x", "limit": "three"}, "limit: 'three' is no whole number"),
     ],
 )
 def test_what_a_tool_refuses(name: str, arguments: dict[str, Any], reason: str) -> None:
@@ -354,6 +428,21 @@ def test_a_tool_erases_nothing_and_administers_nothing(tool: Tool) -> None:
     assert tool.endpoint.reach in ("own", "shared")
     assert tool.request.startswith("GET ") == (tool.risk == "read")
     assert tool.request.endswith(("/changes", "/fork", "/changes/{change}")) or tool.risk == "read"
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda each: each.name)
+def test_what_a_model_reads_is_about_this_tool(tool: Tool) -> None:
+    named = set(re.findall(r"`(\w+)`", tool.description))
+    assert named <= {*tool.params, "change"} and "/api/" not in json.dumps(tool.schema)
+    assert [each.description for each in TOOLS].count(tool.description) == 1
+    assert all(schema["description"] for schema in tool.schema["properties"].values())
+
+
+def test_a_model_reads_which_fields_each_correction_takes() -> None:
+    correct = BY_NAME["correct"]
+    assert "move: place, [who]; status: status, [who];" in correct.description
+    assert correct.schema["properties"]["place"]["description"] == "For move, event, tracker."
+    assert "declare" not in json.dumps([correct.description, correct.schema])
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -394,23 +483,29 @@ async def test_the_set_ups_of_the_page_start(
     """Each block, with the paths, the address and the session of this test, started in a folder without settings."""
     page = (Path(__file__).parents[3] / "docs" / "tools.md").read_text(encoding="utf-8")
     page = page.replace("/home/me/saga/data", str(here / "data")).replace("http://127.0.0.1:8765", address)
-    page = page.replace("My story", "Harbour").replace('"data"]', f'"{here / "data"}"]')
+    page = (
+        page.replace("My story", "Harbour")
+        .replace(' "KEY"', ' "first"')
+        .replace("Bearer KEY", "Bearer first")
+        .replace('"data"]', f'"{here / "data"}"]')
+    )
     saga, elsewhere = str(Path(sys.executable).with_name("saga")), tmp_path_factory.mktemp("elsewhere")
     desktop, code = (json.loads(each) for each in re.findall(r"```json\n(.*?)```", page, re.DOTALL))
     for server in (desktop["mcpServers"]["saga"], code["servers"]["saga"]):
         assert server["command"] == "saga"
-        parameters = StdioServerParameters(
-            command=saga, args=server["args"], cwd=elsewhere, env={**os.environ, "SAGA_KEY": "first"}
-        )
+        own = server.get("env", {"SAGA_KEY": "first"})
+        parameters = StdioServerParameters(command=saga, args=server["args"], cwd=elsewhere, env={**os.environ, **own})
         async with Client(parameters) as to:
             given = {} if "--session" in server["args"] else {"session": "Harbour"}
             assert "says the sign" in json.dumps(await call(to, "recall", query="sign", **given))
-    (program,) = re.findall(r"```text\n(from mcp .*?)```", page, re.DOTALL)
-    program = program.replace('command="saga"', f'command={saga!r}, env={{**os.environ, "SAGA_KEY": "first"}}')
-    imports, _, body = program.partition("\n")
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    source = f"import asyncio, os\n{imports}\nasync def main():\n{lines}\nasyncio.run(main())\n"
-    done = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", source], cwd=elsewhere, capture_output=True, text=True, check=True
-    )
-    assert "Mara promises a boat" in done.stdout
+    programs = re.findall(r"```text\n((?:import|from) .*?)```", page, re.DOTALL)
+    assert len(programs) == 2
+    for program in programs:
+        program = program.replace('command="saga"', f'command={saga!r}, env={{**os.environ, "SAGA_KEY": "first"}}')
+        imports, _, body = program.partition("async with")
+        lines = "\n".join(f"    {line}" for line in f"async with{body}".splitlines())
+        source = f"import asyncio, os\n{imports}\nasync def main():\n{lines}\nasyncio.run(main())\n"
+        done = await asyncio.to_thread(
+            subprocess.run, [sys.executable, "-c", source], cwd=elsewhere, capture_output=True, text=True, check=True
+        )
+        assert "Mara promises a boat" in done.stdout
