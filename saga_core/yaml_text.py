@@ -12,6 +12,8 @@ import yaml
 
 _DEEPEST = 64
 _MOST_VALUES = 10_000
+_LONGEST_NUMBER = 100
+"""Characters of a whole number. Python writes none of more than 4,300 digits."""
 
 
 class BoundedLoader(yaml.SafeLoader):
@@ -40,6 +42,15 @@ class BoundedLoader(yaml.SafeLoader):
         self._sizes[id(node)] = self._values - before
         return node
 
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        if len(node.value) > _LONGEST_NUMBER:
+            raise yaml.MarkedYAMLError(problem="a number is too long", problem_mark=node.start_mark)
+        found: int = super().construct_yaml_int(node)
+        return found
+
     @staticmethod
     def _refusal(event: Any, problem: str) -> yaml.MarkedYAMLError:
         return yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+
+
+BoundedLoader.add_constructor("tag:yaml.org,2002:int", BoundedLoader.construct_yaml_int)

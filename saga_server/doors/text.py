@@ -184,15 +184,22 @@ async def relay(request: web.Request) -> web.StreamResponse:
     path, body = request[PLACE].path, await json_of(request, {})
     found = await relayed(request, path, body)
     if request[BEARER].role != "admin":
-        found = _without_prompts(found)
+        found = _for_players(found)
     return await json_answer(await _own(request, path, body) if found is None else found)
 
 
-def _without_prompts(value: Any) -> Any:
-    """Remove every field ``prompt``: llama.cpp reports its last prompt together with its settings."""
+def _for_players(value: Any) -> Any:
+    """Remove every field ``prompt``: llama.cpp reports its last prompt together with its settings. Of the path of a
+    model's file only the name is left."""
     if isinstance(value, dict):
-        return {name: _without_prompts(part) for name, part in value.items() if name != "prompt"}
-    return [_without_prompts(part) for part in value] if isinstance(value, list) else value
+        return {name: _for_player(name, part) for name, part in value.items() if name != "prompt"}
+    return [_for_players(part) for part in value] if isinstance(value, list) else value
+
+
+def _for_player(name: str, value: Any) -> Any:
+    if name.endswith("_path") and isinstance(value, str):
+        return value.replace("\\", "/").rpartition("/")[2]
+    return _for_players(value)
 
 
 async def _own(request: web.Request, path: str, body: Any) -> Any:

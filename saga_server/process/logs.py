@@ -12,7 +12,8 @@ import re
 import time
 from base64 import b64encode
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlsplit
 
@@ -63,6 +64,11 @@ class Mask:
     secrets: tuple[str, ...]
     """Known secrets, the longest first."""
 
+    @cached_property
+    def _encoded(self) -> re.Pattern[str]:
+        """Matches a secret of which any character is percent-encoded, also those that need not be."""
+        return re.compile("|".join(map(_any_percent, self.secrets)) or r"(?!)")
+
     @classmethod
     def of(cls, secrets: Iterable[str]) -> Mask:
         """Build one for ``secrets``. Those with fewer than six characters could be ordinary words, and are ignored."""
@@ -73,6 +79,8 @@ class Mask:
         """Return the text without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
+        if "%" in text:
+            text = self._encoded.sub(HIDDEN, text)
         for pattern in (_BEARER, _BASIC, _NAMED, _IN_URL, _ALONE, _IN_ENCODED_URL):
             text = pattern.sub(rf"\1{HIDDEN}", text)
         return _KEY.sub(HIDDEN, text)
@@ -89,9 +97,26 @@ class Mask:
 def _spelled(secret: str) -> set[str]:
     """Return a secret as written, percent-decoded, percent-encoded and in base64."""
     plain = unquote(secret)
-    encoded = b64encode(plain.encode("utf-8", "replace")).decode()
-    forms = {secret, plain, quote(plain, safe="", errors="replace"), quote(plain, errors="replace"), encoded}
-    return {each for each in forms if len(each) >= _SHORTEST}
+    forms = {secret, plain, quote(plain, safe="", errors="replace"), quote(plain, errors="replace")}
+    return {each for each in (*forms, *_in_base64(plain.encode("utf-8", "replace"))) if len(each) >= _SHORTEST}
+
+
+def _in_base64(secret: bytes) -> Iterator[str]:
+    """A secret in base64, also in the midst of something else: for each place in a group of three bytes, the characters
+    that depend on the secret alone. Short ones could be ordinary words."""
+    yield b64encode(secret).decode()
+    for before in range(3 if len(secret) > _SHORTEST else 0):
+        packed = b64encode(bytes(before) + secret).decode()
+        own = packed[(8 * before + 5) // 6 : 8 * (before + len(secret)) // 6]
+        yield from (own, own.translate(_FOR_URLS))
+
+
+_FOR_URLS = str.maketrans("+/", "-_")
+
+
+def _any_percent(secret: str) -> str:
+    each = ("".join(f"%{byte:02x}" for byte in char.encode("utf-8", "replace")) for char in secret)
+    return "".join(f"(?:{re.escape(char)}|(?i:{percent}))" for char, percent in zip(secret, each, strict=True))
 
 
 class TextFormatter(logging.Formatter):

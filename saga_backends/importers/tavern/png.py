@@ -17,6 +17,8 @@ _ENCRYPTED = b"rcc||"
 _NO_KEY = "the card is encrypted (RisuAI's old rcc form): export it anew from RisuAI as V3"
 _TEXT = 128 << 20
 """Most bytes of all text chunks of a file together, unpacked."""
+_RATIO, _RATIO_FROM = 200, 16 << 20
+"""Highest compression ratio of a packed text that is larger than this unpacked. No card compresses better."""
 _MANY = 100_000
 """Most chunks of a file."""
 
@@ -73,10 +75,13 @@ def _chunks(raw: bytes, losses: Losses) -> Iterator[tuple[bytes, bytes]]:
 
 def _unpacked(data: bytes, most: int) -> bytes:
     unpacker = zlib.decompressobj()
+    least = max(_RATIO_FROM, _RATIO * len(data))
     try:
-        found = unpacker.decompress(data, max(1, most))
+        found = unpacker.decompress(data, max(1, min(most, least)))
     except zlib.error as error:
         raise Unreadable(f"a packed text of the picture cannot be unpacked ({error})") from None
+    if unpacker.unconsumed_tail and least < most:
+        raise Unreadable(f"a packed text of the picture unpacks to more than {_RATIO} times its size")
     if unpacker.unconsumed_tail:
         raise Unreadable(f"the picture's texts are larger than {_TEXT >> 20} MB unpacked")
     return found

@@ -66,10 +66,10 @@ def test_many_files_and_archives_in_archives() -> None:
 
 
 def test_a_png_bomb_is_not_unpacked() -> None:
-    packed = zlib.compress(b"A" * (130 << 20), 1)
+    packed = zlib.compress(b"A" * (20 << 20), 9)
     chunk = b"chara\0\0" + packed
     body = struct.pack(">I", len(chunk)) + b"zTXt" + chunk + struct.pack(">I", zlib.crc32(b"zTXt" + chunk))
-    assert "larger than" in refused(b"\x89PNG\r\n\x1a\n" + body)
+    assert "200 times its size" in refused(b"\x89PNG\r\n\x1a\n" + body)
 
 
 def test_a_picture_of_100_000_by_100_000_is_read_for_its_text_alone() -> None:

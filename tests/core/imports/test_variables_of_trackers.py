@@ -165,3 +165,11 @@ def test_what_is_read_stands_in_the_world_file_and_no_more_than_a_story_counts()
     assert noted["count 39"] == "dropped"
     read, _ = parse_world(render_world(world), world.name)
     assert read.trackers == world.trackers
+
+
+@pytest.mark.parametrize(
+    "text", ["a: 0x" + "f" * 5_000, "? 0b" + "1" * 20_000 + "\n: 1", json.dumps({"a": 1})[:-1] + "9" * 5_000 + "}"]
+)
+def test_a_number_of_thousands_of_digits_is_none(text: str) -> None:
+    world, noted = world_from(book(text))
+    assert not world.trackers and noted["[InitVar]"] == "dropped"

@@ -100,7 +100,7 @@ async def test_the_prompt_of_others_is_no_property_of_a_server(
 
     async def told(*given: Any) -> Any:
         return {
-            "model_path": "m.gguf",
+            "model_path": "/srv/models/m.gguf",
             "default_generation_settings": {"prompt": SECRET, "slots": [{"prompt": SECRET}]},
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -164,6 +165,17 @@ OURS = "saga_" + "Ab1-" * 10
 def test_a_secret_is_taken_out_in_every_spelling(text: str, secret: str) -> None:
     mask = Mask.of(["p+wd/K3y", "pa%2Fss%40word9"])
     assert secret not in mask(text) and "(key)" in mask(text)
+
+
+@pytest.mark.parametrize("around", [("", ""), ("u:", ""), ("user:", "\n"), ("key=", "&x")])
+def test_a_secret_in_base64_or_percents_is_taken_out_wherever_it_stands(around: tuple[str, str]) -> None:
+    mask = Mask.of(["open-sesame/9?"])
+    before, behind = around
+    plain = f"{before}open-sesame/9?{behind}".encode()
+    for packed in (b64encode(plain), urlsafe_b64encode(plain)):
+        shown = mask(f"refused {packed.decode()} here")
+        assert "(key)" in shown and len(shown) < len(packed) + 6
+    assert mask(f"{before}open%2Dses%61me%2f9%3F{behind}") == f"{before}(key){behind}"
 
 
 @pytest.mark.parametrize(
