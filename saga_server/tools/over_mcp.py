@@ -8,8 +8,11 @@ from importlib.metadata import version
 from typing import Any, Final
 
 import mcp_types as types
+from attrs import define
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from saga_core.errors import SagaError
 from saga_server.tools.catalog import TOOLS, Call, Tool
@@ -92,4 +95,42 @@ def _result(text: str, *, failed: bool = False) -> types.CallToolResult:
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve one client on stdin and stdout until it closes them."""
     async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+        await server.run(_Readable(read, write), write, server.create_initialization_options())
+
+
+@define
+class _Readable:
+    """The messages of a client. A line that is none is answered with an error, as JSON-RPC asks for."""
+
+    _lines: Any
+    _answers: Any
+
+    async def receive(self) -> SessionMessage | Exception:
+        return await self._next(self._lines.receive)
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return await self._next(self._lines.__anext__)
+
+    async def _next(self, take: Callable[[], Awaitable[SessionMessage | Exception]]) -> SessionMessage:
+        while isinstance(found := await take(), Exception):
+            is_json = isinstance(found, ValidationError) and found.errors()[0]["type"] != "json_invalid"
+            code, why = (types.INVALID_REQUEST, "no JSON-RPC") if is_json else (types.PARSE_ERROR, "no JSON")
+            error = types.ErrorData(code=code, message=f"the line is {why}")
+            await self._answers.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=error)))
+        return found
+
+    @property
+    def last_context(self) -> Any:
+        return self._lines.last_context
+
+    def __aiter__(self) -> _Readable:
+        return self
+
+    async def aclose(self) -> None:
+        await self._lines.aclose()
+
+    async def __aenter__(self) -> _Readable:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()

@@ -509,3 +509,12 @@ async def test_the_set_ups_of_the_page_start(
             subprocess.run, [sys.executable, "-c", source], cwd=elsewhere, capture_output=True, text=True, check=True
         )
         assert "Mara promises a boat" in done.stdout
+
+
+def test_a_line_that_is_no_message_is_answered_with_an_error(tmp_path: Path) -> None:
+    ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}'
+    lines = "\n".join(["{", "[]", "\udcff", '{"id": 1}', ping, ""]).encode(errors="surrogateescape")
+    run = subprocess.run([*SAGA, "mcp"], cwd=tmp_path, input=lines, capture_output=True, timeout=60)
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    assert [each.get("error", {}).get("code") for each in answers[:4]] == [-32700, -32600, -32700, -32600]
+    assert [each["id"] for each in answers] == [None] * 4 + [7]
