@@ -42,7 +42,7 @@ class Pace:
     tokens: int = 0
     """Tokens of turns after which it reviews even before ``every`` turns; 0 for never."""
     whole: bool = False
-    """Whether a path, once begun, is reviewed without gaps, however far the curator is behind."""
+    """Whether a path is reviewed from its beginning and without gaps, however far the curator is behind."""
 
 
 async def long_enough(live: LiveSession, turn: str, since: int, tokens: int, count: Callable[[str], int]) -> bool:
@@ -285,17 +285,17 @@ class ReviewsJob(FollowingJob):
         tree, head = live.tree, live.tree.get(live.head)
         free = Capability.RESIDENT in curator.info.capabilities
         node = head if free or head.id in desk.proved or head.parent is None else tree.get(head.parent)
-        pace, begun = self._pace(curator), False
+        pace = self._pace(curator)
         last, names = 0, {curator.info.name}
         if (stand_in := self.stand_ins.get(curator.info.name)) is not None:
             names.add(stand_in.info.name)
         for each in tree.upwards(node.id):
             found = [review.depth for review in live.reviews.get(each.id, ()) if review.curator in names]
             if found:
-                last, begun = max(found), True
+                last = max(found)
                 break
         most = LONGEST * pace.every
-        if not free and not (begun and pace.whole):
+        if not free and not pace.whole:
             last = max(last, node.depth - most)
         behind = node.depth - last
         if behind < pace.every and not (
