@@ -190,8 +190,9 @@ def current(kind: str, name: str) -> str:
 def load(kind: Kind, name: str) -> Backend[Any]:
     """Return the backend ``name`` of ``kind``. ``name`` may be the place of an ``Opener``, as in ``package.module:X``.
 
-    Raises ``BadInput`` for an unknown name (the message lists the known ones), and ``StoreUnavailable`` if its module
-    cannot be imported or one of ``warm_up`` is not installed (the message says what to install).
+    Raises ``BadInput`` for an unknown name (the message lists the known ones) or a module that does not exist, and
+    ``StoreUnavailable`` if its module cannot be imported or one of ``warm_up`` is not installed (the message says what
+    to install).
     """
     _check_kind(kind)
     name = current(kind, name)
@@ -209,12 +210,23 @@ def _imported(kind: Kind, name: str) -> Backend[Any]:
     try:
         found: Any = import_module(module)
     except ImportError as error:
+        _check_there(f"{kind} backend {name!r}", module, error)
         raise StoreUnavailable(f"{kind} backend {name!r}: {module} cannot be imported: {error}") from error
     for step in attribute.split("."):
         if not hasattr(found, step):
             raise BadInput(f"{kind} backend {name!r}: {module} has no {attribute!r}")
         found = getattr(found, step)
     return backend_of(kind, name, found)
+
+
+def _check_there(where: str, module: str, error: ImportError) -> None:
+    """Raise ``BadInput`` if ``module`` itself is not found, rather than a module that it imports."""
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing is not None and f"{module}.".startswith(f"{missing}."):
+        raise BadInput(
+            f"{where}: there is no module {missing!r}; if the name is right, install its package, or start with "
+            "PYTHONPATH=FOLDER"
+        ) from error
 
 
 def _installed(kind: Kind, name: str) -> Backend[Any]:
@@ -227,6 +239,7 @@ def _installed(kind: Kind, name: str) -> Backend[Any]:
     try:
         found = point.load()
     except ImportError as error:
+        _check_there(f"backend {point.name!r} ({point.value})", point.module, error)
         extra = _extra_with((error.name or "").partition(".")[0], point)
         install = f"; install it: {remedy(extra)}" if extra else ""
         raise StoreUnavailable(

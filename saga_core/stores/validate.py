@@ -513,10 +513,13 @@ def check_store(where: str, kind: str, store: object) -> None:
         raise BadInput(f"{where}: {type(store).__name__} says that it is a {info.kind!r} store; give one of {kind!r}")
     protocol = PROTOCOLS[kind]
     for name in operations(protocol):
-        call = getattr(store, name)
-        plain = inspect.isfunction(getattr(call, "__func__", call)) and not inspect.iscoroutinefunction(call)
-        if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(getattr(protocol, name)):
+        call, wanted = getattr(store, name), getattr(protocol, name)
+        awaited = inspect.iscoroutinefunction(call)
+        plain = inspect.isfunction(getattr(call, "__func__", call)) and not awaited
+        if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(wanted):
             raise BadInput(f"{where}: {type(store).__name__}.{name} is not asynchronous; write it with async def")
+        if awaited and inspect.isfunction(wanted) and not inspect.iscoroutinefunction(wanted):
+            raise BadInput(f"{where}: {type(store).__name__}.{name} is asynchronous; write it with def")
 
 
 def operations(protocol: type[Any]) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from conformance import Harness, load_harness, run
-from saga_backends.memory import MemoryGraph, MemoryState
+from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState
 from saga_core.errors import BadInput
 from tests.conformance.harnesses import HARNESSES
 
@@ -19,6 +19,11 @@ from tests.conformance.harnesses import HARNESSES
 def test_deviations_need_a_clause_and_a_reason(deviations: dict[str, str]) -> None:
     with pytest.raises(BadInput, match=r"deviations"):
         evolve(HARNESSES["state-memory"], deviations=deviations)
+
+
+class AwaitedLocate(MemoryCache):
+    async def locate(self, scope: str) -> Any:  # type: ignore[override]
+        return None
 
 
 class PlainGet(MemoryState):
@@ -41,6 +46,7 @@ async def opens(made: Any, path: Path) -> Any:
         ("state", partial(opens, MemoryGraph), "MemoryGraph is no state store; it lacks commit"),
         ("cache", partial(opens, lambda: None), "NoneType is no cache store; it lacks aclose"),
         ("state", partial(opens, PlainGet), "PlainGet.get is not asynchronous; write it with async def"),
+        ("cache", partial(opens, AwaitedLocate), "AwaitedLocate.locate is asynchronous; write it with def"),
         ("store", partial(opens, MemoryState), "'store' is no kind of store; give one of state, graph, vector"),
         ("state", MemoryState(), "open: is a MemoryState; give a coroutine function that takes a folder"),
     ],

@@ -75,6 +75,11 @@ class Blocking(MemoryState):
         return {}
 
 
+class Awaited(MemoryCache):
+    async def locate(self, scope: str) -> Any:  # type: ignore[override]
+        return None
+
+
 class Vague(MemoryState):
     info: Any = "a store"
 
@@ -127,6 +132,7 @@ async def test_a_turn_is_played_over_objects_which_the_caller_closes(tmp_path: P
         ({"graph": Half()}, "Half is no graph store; it lacks aclose, apply, check, drop"),
         ({"state": Vague()}, "the info of Vague is 'a store'; give a saga_core.stores.StoreInfo"),
         ({"state": Blocking()}, "Blocking.get is not asynchronous; write it with async def"),
+        ({"cache": Awaited()}, "Awaited.locate is asynchronous; write it with def"),
         ({"state": Small()}, "memory takes too little .*batch: 10, SAGA needs 2000"),
     ],
 )

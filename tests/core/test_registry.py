@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from saga_core import registry
+from saga_core import Saga, registry
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.registry import Backend, OpenOptions
 
@@ -50,7 +51,9 @@ def test_an_unknown_name_is_told_with_those_that_are_known() -> None:
 @pytest.mark.usefixtures("points")
 def test_what_cannot_be_used_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
-        StoreUnavailable, match=r"backend 'graph\.broken' \(no_module_of_that_name:X\) cannot be imported"
+        BadInput,
+        match=r"backend 'graph\.broken' \(no_module_of_that_name:X\): there is no module 'no_module_of_that_name'; .* "
+        "PYTHONPATH=FOLDER",
     ):
         registry.load("graph", "broken")
     monkeypatch.setattr(EntryPoint, "load", lambda point: globals()[point.value.rpartition(":")[2]])
@@ -174,5 +177,18 @@ async def test_a_name_may_be_the_place_of_what_opens_it() -> None:
         registry.load("graph", f"{here}:FINE")
     with pytest.raises(BadInput, match="opens nothing"):
         registry.load("state", f"{here}:NONE")
-    with pytest.raises(StoreUnavailable, match="no_such_module cannot be imported: No module named"):
+    with pytest.raises(BadInput, match="there is no module 'no_such_module'; if the name is right, install"):
         registry.load("state", "no_such_module:X")
+    with pytest.raises(BadInput, match=r"there is no module 'saga_core\.no_such'"):
+        registry.load("graph", "saga_core.no_such.module:X")
+
+
+async def test_an_engine_that_a_place_imports_may_be_missing_but_not_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "heavy_graph.py").write_text("import no_such_engine", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    async with Saga.open({"storage": {"profile": "memory", "graph": "heavy_graph:BACKEND"}}) as saga:
+        assert "using networkx instead" in saga.counters.degraded["graph.heavy_graph:BACKEND"]
+    with pytest.raises(BadInput, match="there is no module 'heavy_grap'"):
+        await Saga.open({"storage": {"profile": "memory", "graph": "heavy_grap:BACKEND"}})
