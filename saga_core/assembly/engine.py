@@ -61,7 +61,14 @@ from saga_core.play import (
 )
 from saga_core.ports import Clock
 from saga_core.sessions import MissingReports, OtherSessions, Perspectives, SharedWorlds
-from saga_core.storage import SelfHealingStore, Stores, make_private_once, notice_change, open_stores
+from saga_core.storage import (
+    SelfHealingStore,
+    Stores,
+    make_private_once,
+    notice_change,
+    notice_other_journals,
+    open_stores,
+)
 from saga_core.stores import Curator, GraphStore, VectorStore
 from saga_core.transcript import Matcher
 from saga_core.views import Views
@@ -137,6 +144,8 @@ async def _open_journal(
         journal = Journal(stores.state, counters)
         await journal.open()
         await notice_change(stores, counters, config.data_dir, act=opening.resume)
+        if "state" not in (opening.stores or {}):
+            await notice_other_journals(config, stores.state, counters)
     except StoreError as error:
         if not opening.tolerant or isinstance(error, NewerSchema | StoreLocked):
             raise

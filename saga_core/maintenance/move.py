@@ -43,9 +43,9 @@ class MovePass:
 async def move_journal(source: StateKV, target: StateKV, told: Progress = lambda _: None) -> int | None:
     """Copy all of ``source`` into ``target``, compare the two, and return the number of entries.
 
-    ``target`` must be empty, or hold the result of an interrupted move. Returns None if it was moved there already.
-    ``told`` is called with the number of entries that were changed so far. Raises ``BadInput`` if the target holds
-    something else, and ``StoreError`` if the two differ afterwards because the source was written meanwhile.
+    ``target`` must be empty or unused, or hold the result of an interrupted move. Returns None if it was moved there
+    already. ``told`` is called with the number of entries that were changed so far. Raises ``BadInput`` if the target
+    holds something else, and ``StoreError`` if the two differ afterwards because the source was written meanwhile.
     """
     if not await begin_move(source, target):
         return None
@@ -57,11 +57,12 @@ async def move_journal(source: StateKV, target: StateKV, told: Progress = lambda
 async def begin_move(source: Scanned, target: StateKV) -> bool:
     """Mark ``target`` as the target of a move. Returns False if the move is complete, and the two are equal.
 
-    Raises ``BadInput`` if the target holds something else.
+    A journal that was opened and never used is as good as an empty target. Raises ``BadInput`` if the target holds
+    something else.
     """
     if keys.MOVING_KEY in await target.get([keys.MOVING_KEY]):
         return True
-    if await target.scan((), limit=1):
+    if await _is_used(target):
         if await _are_equal(source, target):
             return False
         raise BadInput(
@@ -106,6 +107,13 @@ async def end_move(source: Scanned, target: StateKV) -> None:
             "it open, and give the same command again; nothing was changed where it is"
         )
     await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY})))
+
+
+async def _is_used(target: StateKV) -> bool:
+    async for key, _ in _entries(target):
+        if key[0] != "meta":
+            return True
+    return False
 
 
 async def _are_equal(source: Scanned, target: StateKV) -> bool:

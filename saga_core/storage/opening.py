@@ -248,7 +248,7 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
 
 def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
     """Report a missing journal that should exist, because an engine silently creates a new one."""
-    views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and _holds_data(found)]
+    views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and holds_data(found)]
     if not views:
         return
     beside = ", ".join(sorted(view.name for view in views))
@@ -266,7 +266,7 @@ def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
         )
 
 
-def _holds_data(path: Path) -> bool:
+def holds_data(path: Path) -> bool:
     """Whether data was ever written there.
 
     Empty files and folders do not count, nor do hidden files in a folder, such as the lock of a failed start.
@@ -337,7 +337,7 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
 def _foreign(config: Config, kind: StoreKind, name: str, error: Exception) -> StoreError:
     """Return the ``StoreError`` for an exception of the engine itself, which says nothing of what is to be done."""
     path, why = path_of(config, kind), f"{type(error).__name__}: {error}"[:_MOST_OF_ERROR]
-    if isinstance(error, (OSError, MemoryError)) or path is None or not _holds_data(path):
+    if isinstance(error, (OSError, MemoryError)) or path is None or not holds_data(path):
         return StoreUnavailable(
             f"storage.{kind}: {name} cannot be opened at {path or 'its address'} ({why}); check the options, rights "
             "and space there, or name another backend"

@@ -50,8 +50,8 @@ def _make_private(config: Config) -> None:
     if changed:
         names = ", ".join(sorted(path.name for path in changed))
         log.warning(
-            "%s: other users could read what an older SAGA made here; now its owner alone can: %s. Give others the "
-            "right again if they need it: this is not repeated",
+            "%s: other users could read what an older SAGA or a backend made here; now its owner alone can: %s. Give "
+            "others the right again if they need it: this is not repeated",
             config.data_dir,
             names,
         )

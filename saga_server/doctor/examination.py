@@ -1,4 +1,4 @@
-"""``saga doctor``: checks everything that ``saga serve`` needs. It changes nothing except in the data directory."""
+"""``saga doctor``: checks everything that ``saga serve`` needs. It creates no store."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from saga_core.registry import OpenOptions
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, unreported_at
 from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
+from saga_server.doctor.absent_stores import AbsentStores, absent_stores
 from saga_server.doctor.installed import installed
 from saga_server.http import Doors
 from saga_server.process import Mask, address_of, ask, check_listening, secrets_of
@@ -192,8 +193,27 @@ async def _silent(saga: Saga, report: DoctorReport) -> None:
 
 
 async def _stores(config: Config, report: DoctorReport) -> None:
+    narrators = Narrators.from_config(config, os.environ)
     try:
-        saga = await Saga.open(config, resume=False, hosting=Tenancy())
+        with absent_stores(config) as absent:
+            found = DoctorReport(lambda text: report.say(absent.in_place(text)))
+            await _opened_stores(config, absent, narrators, found)
+            report.good &= found.good
+    except OSError as error:
+        report.check(False, f"stores: {error}")
+    finally:
+        await narrators.aclose()
+
+
+async def _opened_stores(config: Config, absent: AbsentStores, narrators: Narrators, report: DoctorReport) -> None:
+    try:
+        saga = await Saga.open(
+            absent.config,
+            resume=False,
+            hosting=Tenancy(),
+            extractor=narrators.extraction(config.models.extraction),
+            curator=narrators.extraction(config.models.curator),
+        )
     except StoreLocked as error:
         await _served(config, report, error)
         return
@@ -203,7 +223,8 @@ async def _stores(config: Config, report: DoctorReport) -> None:
     try:
         for kind, store in saga.stores.all().items():
             health = await store.check(thorough=True)
-            report.check(health.ok, f"{kind}: {_opened(store.info, health)}")
+            new = "; it does not exist yet" if kind in absent.places else ""
+            report.check(health.ok, f"{kind}: {_opened(store.info, health)}{new}")
             report.note(f"{kind} backends: {_backends(kind, store.info.name)}")
         report.note(f"context: {_sources(saga)}")
         await _recall(saga, report)

@@ -77,6 +77,19 @@ def test_a_story_goes_to_another_engine_and_back(tmp_path: Path) -> None:
     assert asyncio.run(played(data, chat, "I thank her and go.")) == first + 2
 
 
+def test_a_journal_that_was_only_opened_is_a_target(tmp_path: Path) -> None:
+    data, chat = tmp_path / "data", list[dict[str, Any]]()
+    first = asyncio.run(played(data, chat, "I sit down by the fire."))
+
+    async def opened() -> None:
+        async with Saga.open({"storage": {"path": str(data), "state": LMDB}}) as saga:
+            assert f"saga move --to state={LMDB}" in saga.counters.degraded["journal.other"]
+
+    asyncio.run(opened())
+    moved("--data", str(data), "--to", f"state={LMDB}")
+    assert asyncio.run(played(data, chat, "I ask for the way.", backend=LMDB)) == first + 1
+
+
 @pytest.mark.parametrize(
     ("target", "why"),
     [

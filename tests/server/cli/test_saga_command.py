@@ -164,7 +164,8 @@ class TestServe:
         assert len(invoked("serve").stderr.splitlines()) == 3
 
     def test_data_of_a_newer_saga(self, here: Path) -> None:
-        assert invoked("doctor").exit_code == 0
+        (here / "saga-data").mkdir()
+        assert invoked("sessions").exit_code == 0
         with sqlite3.connect(here / "saga-data" / "state.db") as data:
             data.execute("PRAGMA user_version = 999")
         data.close()

@@ -51,6 +51,17 @@ async def test_who_reads_replies_without_a_block(sections: dict[str, Any], reade
     assert any(reader in line for line in said)
 
 
+@pytest.mark.parametrize(("models", "good"), [({"extraction": "tiny"}, True), ({"curator": "tiny"}, True), ({}, False)])
+async def test_a_strategy_has_the_model_that_it_has_in_the_server(
+    models: dict[str, str], good: bool, upstream: Upstream
+) -> None:
+    provider = {"base_url": upstream.url, "api_key": "sk-up"}
+    tree = {"storage": {"profile": "memory"}, "providers": {"openai": provider}, "models": models}
+    said: list[str] = []
+    assert await examine(load_config({**tree, "memory_strategies": {"facts": {}}}, environ={}), said.append) == good
+    assert any("curation.memory.facts: no model" in line for line in said) != good
+
+
 async def test_a_narrator_that_was_silent_when_it_was_played_last(tmp_path: Path) -> None:
     config = load_config({"storage": {"path": str(tmp_path)}, "session": {"default_world": "ersia"}}, environ={})
     async with Saga.open(config) as saga:
