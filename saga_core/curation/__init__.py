@@ -20,5 +20,6 @@ from saga_core.curation.model_review import (
     step_plan,
     tool_definitions,
 )
+from saga_core.curation.rewriting import rewriting_plan, rewritten
 from saga_core.curation.rules import review_by_turn
 from saga_core.curation.validation import BLOCK_CHARS, rule

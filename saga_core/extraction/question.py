@@ -46,7 +46,8 @@ def ask(
 
     ``user`` and ``reply`` are the turn's texts as the player saw them, ``state`` the state before the turn. ``names``
     are further known names. The system message is the same for every turn of a language. ``brief`` asks for the few
-    fields that small models get right. A long reply is cut in the middle.
+    fields that small models get right, with the player's words last: they read best what stands at the end. A long
+    reply is cut in the middle.
     """
     user, reply = without_injected(user), without_injected(reply)
     words = words_of(language)
@@ -54,10 +55,11 @@ def ask(
     left = LIMIT - _FRAME - _again_tokens(words, count) - count(system) - count(words.answer)
     lines = [words.before, *(QUOTE + line for line in short_state(state, f"{user}\n{reply}", names, language, count))]
     said = quoted(user, _WORDS, count)
-    if said:
-        lines += ["", words.words, said]
-    lines += ["", words.reply]
-    lines += [quoted(reply, left - count("\n".join(lines)), count), words.answer]
+    spoken = ["", words.words, said] if said else []
+    room = left - count("\n".join((*lines, *spoken, "", words.reply)))
+    heard = ["", words.reply, quoted(reply, room, count)]
+    lines += [*heard, *spoken] if brief else [*spoken, *heard]
+    lines.append(words.answer)
     return question(system, "\n".join(lines))
 
 
@@ -88,14 +90,12 @@ def instructions(tag: str, *, brief: bool, counted: Trackers = NO_TRACKERS) -> s
         if counted != NO_TRACKERS and not all(counted.asks(REPORTS.get(key, key)) for key in example.answer):
             continue
         answer = {key: example.answer.get(key, value) for key, value in empty.items()}
+        spoken, heard = (words.words, QUOTE + example.words), (words.reply, QUOTE + example.reply)
         lines = (
             words.before,
             f"{QUOTE}{words.place}: {example.place}",
             f"{QUOTE}{words.present}: {example.present}",
-            words.words,
-            QUOTE + example.words,
-            words.reply,
-            QUOTE + example.reply,
+            *((*heard, *spoken) if brief else (*spoken, *heard)),
             f"{words.answer} {json.dumps(answer, ensure_ascii=False, separators=(',', ':'))}",
         )
         parts.append("\n".join(lines))

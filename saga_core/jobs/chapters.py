@@ -33,7 +33,7 @@ class Chapters:
         Raises ``BadInput`` for turns or a style that do not exist, ``NotFound``, ``NotSupported`` without an extraction
         model, and ``UpstreamError`` if the model gives no text.
         """
-        from saga_core.curation.rewriting import rewriting_plan, rewritten  # read when it is first needed
+        from saga_core.curation import rewriting_plan, rewritten  # read when it is first needed
 
         if style not in STYLES:
             raise BadInput(f"style: {style!r} is none of {', '.join(STYLES)}")
