@@ -24,6 +24,13 @@ _FRAMED = re.compile(
 )
 """Signs around a name. A dot, a bracket, a quotation mark or a number sign may belong to it."""
 _SHOWS_NOTHING = re.compile(_UNSEEN)
+_STRUCK = re.compile("[\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20e5\u20e6\u20ea\u20eb]")
+"""Marks that are drawn through a letter."""
+_OPENING = "\u3008\u300a\u300c\u300e\u3010\u3014\u3016"
+"""Brackets and quotation marks of Chinese, Japanese and Korean, which mark a name as one. Each closes with the next
+character."""
+_TYPED = {**dict.fromkeys(map(ord, "\u2018\u2019\u02bc"), "'"), **dict.fromkeys(range(0x2010, 0x2014), "-")}
+"""Apostrophes and hyphens that are set by a program, as they are typed."""
 _MEANS_NOTHING = re.compile("[\u00ad\u034f\u200b\u2060-\u2064\ufeff]")
 """Those that change nothing of the letters beside them either: where a word may break, and marks of byte order."""
 _DIRECTION = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -135,8 +142,12 @@ def without_needless_marks(text: str) -> str:
 
 
 def alike(folded: str) -> str:
-    """A case-folded text without characters that show nothing, with plain letters and digits for full-width ones."""
-    if folded.isascii() or _UNLIKE.search(folded) is None:
+    """A case-folded text without characters that show nothing, with plain letters and digits for full-width ones, and
+    typed apostrophes and hyphens."""
+    if folded.isascii():
+        return folded
+    folded = folded.replace("\u2019", "'").replace("\u2011", "-")
+    if _UNLIKE.search(folded) is None:
         return folded
     return _SHOWS_NOTHING.sub("", folded).translate(_WIDE)
 
@@ -157,17 +168,19 @@ def fold_name(text: str) -> str:
 
     ``fold_name("어둠의 숲") == fold_name("어둠의숲")``, because the spacing of Korean compounds varies by writer.
     Joiners, direction marks, soft hyphens and variation selectors do not count, and neither do pictures beside letters
-    and signs around them: ``fold_name("~Mara❤~") == fold_name("Mara")``.
+    and signs around them: ``fold_name("~Mara❤~") == fold_name("Mara")``. Round apostrophes count as straight ones.
     """
     plain = normalized("NFKC", text if text.isascii() else _SHOWS_NOTHING.sub("", text) or text)
     if _MAY_BE_DRESSED.search(plain) is not None:
         plain = _said_aloud(plain)
-    return _SPACES.sub("", plain).casefold()
+    return _SPACES.sub("", plain if plain.isascii() else plain.translate(_TYPED)).casefold()
 
 
 def _said_aloud(text: str) -> str:
     heard = "".join(char for char in _SHOWS_NOTHING.sub("", text) if unicodedata.category(char) != "Cf")
-    letters = _FRAMED.sub("", "".join(char for char in heard if not _is_picture(char)))
+    letters = _FRAMED.sub("", _STRUCK.sub("", "".join(char for char in heard if not _is_picture(char))))
+    if letters[:1] in tuple(_OPENING) and letters.find(chr(ord(letters[0]) + 1)) == len(letters) - 1:
+        letters = letters[1:-1].strip()
     return letters if any(map(str.isalnum, letters)) else heard or text
 
 
