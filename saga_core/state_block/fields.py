@@ -195,6 +195,8 @@ def _placeholders(field: Field) -> Placeholders:
     alike = {field.name, *(name for slot in _slots(field) for name in _NAMED_BY.get(slot, ()))}
     others = [word for each in every() for name in alike for word in each.block.templates.get(name, "").split()]
     words = {squash(word) for word in (*slots, *others)}
+    if field.kind in (Kind.NAME, Kind.TEXT):  # elsewhere a string may be a thing
+        words |= {"string", "number"}
     aliases = field.aliases.split()
     words |= {alias for alias in aliases if any(len(word) > 1 and word in alias for word in words)}
     keys = [each.block.keys.get(key, "") for each in every() for key in ("name", *RECORD_KEYS_OF.get(field.kind, ()))]

@@ -37,7 +37,15 @@ from saga_core.state_block.records import (
     read_transfers,
 )
 from saga_core.state_block.unfenced import begun_name
-from saga_core.state_block.values import Unreadable, is_nothing, read_change, read_flag, read_level, read_text
+from saga_core.state_block.values import (
+    Unreadable,
+    is_nothing,
+    nothing_in_list,
+    read_change,
+    read_flag,
+    read_level,
+    read_text,
+)
 from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers
 
 MAX_BODY = 65_536
@@ -47,8 +55,12 @@ UNFENCED = "the state block has no fence of its own"
 _MAP_START = re.compile(r"(?:[\[［]\s*)*[{｛]")
 _SLOT = re.compile(r"<[^<>]{0,60}>")
 """A placeholder that a model has copied from the form."""
-_GAP = re.compile(r"[\s.…?？]+")
-"""Dots or question marks where a form has its values."""
+_GAP = re.compile(r"[\s.…?？_]+")
+"""Dots, question marks or a line to write on, where a form has its values."""
+_DESCRIBED = re.compile(r"[(（]([^()（）]+)[)）]")
+"""A description of the value in place of it: ``(if changed)``."""
+_FILLED_SLOT = re.compile(r"[:：][ \t]*[<＜][ \t]*[-+−]?\d+[ \t]*[>＞]")
+"""A number in the brackets of the form. A model that writes one has filled in the others as well."""
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
 _ARROW = re.compile(r"->|→")
@@ -194,7 +206,10 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     if len(body) > MAX_BODY:
         findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
         body, closed = body[:MAX_BODY], False
-    whole, cut = lines.whole_lines(undressed(_MACRO.sub(_filled, nfc(body)), own), closed=closed)
+    body = _MACRO.sub(_filled, nfc(body))
+    if _FILLED_SLOT.search(body):
+        body = _SLOT.sub(_value_in_slot, body)
+    whole, cut = lines.whole_lines(undressed(body, own), closed=closed)
     if cut:
         findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
     first = 0
@@ -219,6 +234,10 @@ def says_nothing(body: str) -> bool:
 
 def _filled(macro: re.Match[str]) -> str:
     return "Player" if "user" in macro[0].casefold() else ""
+
+
+def _value_in_slot(slot: re.Match[str]) -> str:
+    return slot[0] if any(field.templates.holds(slot[0]) for field in FIELDS) else slot[0][1:-1]
 
 
 def read_reply(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
@@ -392,6 +411,9 @@ def _is_copied(node: Node, field: Field) -> bool:
     if isinstance(node, Scalar):
         if _SLOT.search(node.text) or _GAP.fullmatch(node.text):
             return True
+        if described := _DESCRIBED.fullmatch(node.text.strip()):
+            inner = Scalar(described[1])
+            return not is_nothing(inner) and not nothing_in_list(inner)
         pieces = (piece.strip() for piece in _ARROW.split(node.text))
         return any(field.templates.holds(each, bracketed=True) for each in pieces if each)
     if isinstance(node, Seq):

@@ -19,6 +19,10 @@ _NUMBERED = re.compile(
     re.S,
 )
 _FILLERS = all_of(lambda each: each.block.fillers)
+_TYPE = re.compile(
+    r"(?:str|int|integer|float|bool|boolean|string\[\])|(?:list|array|dict|optional)\s?[\[<].*[\]>]", re.S
+)
+"""A type of a programming language."""
 
 
 @frozen
@@ -37,6 +41,8 @@ class Placeholders:
         """Whether ``text`` is a placeholder. ``bracketed`` says that brackets around it were already removed."""
         if len(text) > _LONGEST:
             return False
+        if _TYPE.fullmatch(text.strip()):
+            return True
         while found := _BRACKETED.fullmatch(text.strip()):
             text, bracketed = next(part for part in found.groups() if part is not None), True
         if self._is_word(text, bracketed=bracketed):
