@@ -24,6 +24,8 @@ _ROWS = 2
 """The least rows of a board."""
 _MACRO = re.compile(r"\{\{[^{}\n]{1,400}\}\}")
 """A frontend's macro, which it evaluates and does not send back."""
+_IMAGE = re.compile(r"!\[[^\[\]\n]*\]\([^()\n]*\)")
+"""A picture of Markdown."""
 _TOKENS = re.compile(r"(?:<\|[^\W\d][\w ]{0,40}\|?>\s*|<[^\W\d]\w{0,40}\|>\s*)+(?!assistant\b)")
 """Special tokens of a model's template, which servers may leave in a reply."""
 CHANNEL, _ANSWER = "analysis", "assistantfinal"
@@ -47,7 +49,7 @@ _DEEP = 4
 
 def has_markup(text: str) -> bool:
     """A quick check whether a text may hold anything besides prose."""
-    if "<" in text or "```" in text or "~~~" in text or "|" in text or "{{" in text:
+    if "<" in text or "```" in text or "~~~" in text or "|" in text or "{{" in text or "![" in text:
         return True
     return (":" in text or "：" in text) and _without_boards(text) != text
 
@@ -134,7 +136,7 @@ def _unfenced(text: str) -> str:
 
 def _plain(text: str) -> str:
     text = _TABLE.sub("\n", _unfenced(text) if "```" in text or "~~~" in text else text)
-    text = _MACRO.sub("", _BAR.sub("", text)).strip()
+    text = _IMAGE.sub("", _MACRO.sub("", _BAR.sub("", text))).strip()
     if ":" in text or "：" in text:
         text = _without_boards(text)
     return _GAP.sub("\n\n", text.replace("\0", "")).strip()

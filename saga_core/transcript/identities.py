@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ from saga_core.state_block import Hidden, hide, note_hidden, prose_of
 
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _LONG = 4_096
 """Minimum characters of a text whose identity is cached. A request uses it ten times, and NFKC may turn one character
 into 18."""
@@ -114,6 +116,8 @@ def _note(text: str, known: str) -> None:
 
 
 def _identity(text: str) -> str:
+    if "&" in text:
+        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     text = prose_of(unwrap(text))
     speaker = _SPEAKER.match(text)
     if speaker and speaker.end() < len(text):
