@@ -21,11 +21,11 @@ from saga_core.world import (
     is_pattern,
     name_character,
     pattern_search,
+    why_unread,
 )
 
 LoreMode = Literal["auto", "keep", "saga"]
 _SHOWN = 80
-_UNREAD = "a pattern that cannot be matched in bounded time opens nothing: install the extra lore, or write words"
 _NAME = 200
 """Longest name of an entry, in characters."""
 _KEYS = ("keys", "second_keys", "additional_keys", "exclude_keys")
@@ -156,7 +156,7 @@ def _entries(
         rule = _named_rule(item.rule, character, room, keep=mode == KEEP or (mode == "auto" and item.rule.special))
         for key in rule.all_keys:
             if is_pattern(key) and pattern_search(key) is None:
-                losses.add("keys", "dropped", f"{_UNREAD}: {key[:_SHOWN]}", f"entry {number}")
+                losses.add("keys", "dropped", f"{why_unread(key)}: {key[:_SHOWN]}", f"entry {number}")
         name = _free(_title(item, number, character, room), taken)
         extra = (("category", clean_name(item.about)),) if item.about.strip() else ()
         found.append(

@@ -8,8 +8,9 @@ match, which is reported.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -65,8 +66,17 @@ _MEMORY = 1 << 20
 _REPEATS = re.compile(r"[*+{]|\(\?(?![:=!]|<[=!])|\\[1-9k]")
 _CODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9A-Fa-f]{4})")
 """A character by its code, in JavaScript's notation, which RE2 does not have."""
+_ANY_SIGN = re.compile(r"\\.|\[\^\]|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)", re.DOTALL)
+_NOTATION = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\(?:u\{([0-9A-Fa-f]{1,6})\}|([pP])\{(?:Script|Script_Extensions|General_Category|scx?|gc)=(\w+)\})"
+)
+"""A character by its code in brackets, and a property by the name of its kind, in JavaScript's notation."""
+_UNKNOWN = re.compile(r"\\(?:[pP]|u)\{[^{}]*\}")
 _STEPS = 2_000
 """Steps that a pattern without RE2 may take from one position of a text."""
+
+_ROUND = "\u2019"
+"""The apostrophe that models and editors write for the straight one."""
 
 KeySearch = Callable[[str], bool]
 
@@ -88,10 +98,11 @@ def pattern_search(key: str) -> KeySearch | None:
     """
     end = key.rfind("/")
     source, flags = key[1:end].replace("\\/", "/"), key[end + 1 :]
-    inline = "".join(flag for flag in "ims" if flag in flags)
-    source = f"(?{inline}){source}" if inline else source
     if len(source) > LONGEST:
         return None
+    bare = _translated(source)
+    inline = "".join(flag for flag in "ims" if flag in flags)
+    source = f"(?{inline}){bare}" if inline else bare
     engine = _re2()
     if engine is not None:
         options = engine.Options()
@@ -103,9 +114,35 @@ def pattern_search(key: str) -> KeySearch | None:
             pass  # look-around, for instance
         else:
             return lambda text: found.search(text) is not None
-    if _REPEATS.search(key[1:end]) or _steps(key[1:end]) > _STEPS:
+    if _REPEATS.search(bare) or _steps(bare) > _STEPS:
         return None
     return _without_engine(source)
+
+
+def _translated(source: str) -> str:
+    """The pattern without what only JavaScript writes: ``[^]``, ``\\u{…}`` and ``\\p{Script=…}``."""
+    source = _ANY_SIGN.sub(lambda found: r"[\s\S]" if found[0] == "[^]" else found[0], source)
+    return _NOTATION.sub(_in_common, source)
+
+
+def _in_common(found: re.Match[str]) -> str:
+    before, code, sign, value = found.groups()
+    if code is None:
+        return rf"{before}\{sign}{{{value}}}"
+    number = int(code, 16)
+    is_character = number <= sys.maxunicode and not 0xD800 <= number < 0xE000
+    return before + re.escape(chr(number)) if is_character else found[0]
+
+
+def why_unread(key: str) -> str:
+    """Why a pattern opens nothing, and what to do about it."""
+    source = key[1 : key.rfind("/")]
+    if len(source) > LONGEST:
+        return f"a pattern of more than {LONGEST:,} characters opens nothing: write a shorter one, or words"
+    for unknown in _UNKNOWN.findall(_translated(source)) if _re2() is not None else ():
+        if pattern_search(f"/{unknown}/") is None:
+            return f"a pattern with {unknown}, which only JavaScript knows, opens nothing: write characters or words"
+    return "a pattern that cannot be matched in bounded time opens nothing: install the extra lore, or write words"
 
 
 @define
@@ -204,10 +241,10 @@ def key_search(key: str, *, case: bool, words: bool) -> KeySearch | None:
     """
     if is_pattern(key):
         return pattern_search(key)
-    wanted = key if case else key.lower()
-    if not words or len(wanted.split()) > 1:  # several words match anywhere, even inside longer words
-        return lambda text: wanted in text
-    return lambda text: _as_word(wanted, text)
+    wanted = (key if case else key.lower()).replace(_ROUND, "'")
+    anywhere = not words or len(wanted.split()) > 1  # several words match anywhere, even inside longer words
+    found: KeySearch = (lambda text: wanted in text) if anywhere else partial(_as_word, wanted)
+    return (lambda text: found(text.replace(_ROUND, "'"))) if "'" in wanted else found
 
 
 def _as_word(wanted: str, text: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from saga_core.imports import Lorebook, Losses, read_file, world_of
 from saga_core.recall import AuthoredLore
-from saga_core.world import LoreEntry, LoreRule, key_patterns, pattern_search
+from saga_core.world import LoreEntry, LoreRule, key_patterns, pattern_search, why_unread
 from tests.core.imports import samples
 
 
@@ -38,12 +38,27 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         (r"/[\wа-я]-7/i", "Ж-7", "!-7"),
         (r"/room \d\d/", "room 12", "room ١٢"),
         (r"/[\W]key/", " key", "monkey"),
+        (r"/lamp[^]pump/", "lamp\npump", "lamppump"),
+        (r"/[\u{1F300}-\u{1FAFF}]x/u", "🔥x", "x"),
     ],
 )
 def test_a_pattern_matches_as_in_the_tools_that_it_comes_from(engine: str, key: str, hit: str, miss: str) -> None:
     search = pattern_search(key)
     assert search is not None
     assert (search(hit), search(miss)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (r"/\p{Emoji}+/u", r"\p{Emoji}, which only JavaScript knows"),
+        (r"/(?<!\p{L})elf+/", "bounded time"),
+        (f"/{'a' * 1_001}/", "more than 1,000 characters"),
+    ],
+)
+def test_a_pattern_that_opens_nothing_says_why(key: str, words: str) -> None:
+    assert pattern_search(key) is None
+    assert words in why_unread(key)
 
 
 SILENT = "/(?=.*sea)(?=.*storm)/"
