@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import os
+import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
@@ -29,7 +30,7 @@ _PACKED = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that describe how a body was transferred. They do not apply to the decoded body."""
 _EXAMPLE = "http://127.0.0.1:11434/v1"
 _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
-_PRIVATE_ENDS = (".local", ".localhost", ".lan", ".internal", ".home.arpa")
+_PRIVATE_ENDS = (".local", ".localhost", ".localdomain", ".lan", ".internal", ".home.arpa")
 """Endings of host names that are never public."""
 _SHARED = ipaddress.ip_network("100.64.0.0/10")
 """Addresses that carriers and overlay networks assign. Servers there are not public."""
@@ -70,13 +71,24 @@ def bounded(client: type[T]) -> type[T]:
 def is_local(address: str) -> bool:
     """Whether a base URL is on this machine or a private network, judged by its IP address or non-public host name."""
     host = (urlsplit(address).hostname or "").rstrip(".")
-    try:
-        found = ipaddress.ip_address(host.partition("%")[0])
-    except ValueError:
+    found = _ip_address(host)
+    if found is None:
         return bool(host) and ("." not in host or host.endswith(_PRIVATE_ENDS))
     if isinstance(found, ipaddress.IPv4Address) and found in _SHARED:
         return True
     return found.is_loopback or found.is_private or found.is_link_local
+
+
+def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The address that a host is written as, also in a short form such as ``127.1``; None for a name."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        pass
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    except (OSError, UnicodeEncodeError):
+        return None
 
 
 async def open_http(base_url: str, timeout: float, headers: Mapping[str, str]) -> httpx2.AsyncClient:
