@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from saga_core.imports.archives import Archive, open_archive
 from saga_core.imports.records import Losses, Unreadable
-from saga_core.imports.texts import beginning, decode, read_json
+from saga_core.imports.texts import beginning, decode, read_json, unmixed
 
 Source = bytes | Path
 FILE = 256 << 20
@@ -91,7 +91,8 @@ class ForeignFile:
         if self.start[:1] not in ("{", "[") or self.is_lines:
             return None
         try:
-            return read_json(self.text.strip(_BLANK))
+            lines = self.text.strip(_BLANK).split("\n")
+            return read_json("\n".join(self._unmixed(line, number) for number, line in enumerate(lines, 1)))
         except Unreadable as error:
             self._no_json = error
             return None
@@ -126,12 +127,19 @@ class ForeignFile:
         Byte order marks and the zero bytes that a power loss leaves are removed, wherever they are.
         """
         for number, line in enumerate(self._lines(), 1):
-            text = line.strip(_BLANK)
+            text = self._unmixed(line.strip(_BLANK), number)
             if "\0" in line:
                 text = text.replace("\0", "")
                 self.losses.add("line", "dropped", "zero bytes, as a loss of power leaves them", f"line {number}")
             if text:
                 yield number, text
+
+    def _unmixed(self, line: str, number: int) -> str:
+        mended = unmixed(line)
+        if mended is not line:
+            why = "UTF-8 that was saved as Windows' Western letters is read as it was"
+            self.losses.add("encoding", "mapped", why, f"line {number}")
+        return mended
 
     def _lines(self) -> Iterator[str]:
         if beginning(self.head) is None:

@@ -44,6 +44,16 @@ _HIGH, _LONE = re.compile(b"[\x80-\xff]"), re.compile(b"(?<![\x80-\xff])[\x80-\x
 _SEQUENCE = re.compile(b"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _SURELY = 4
 """A text has so many times more bytes in UTF-8 than others: it is UTF-8, and damaged. Japanese letters look like it."""
+_WESTERN = re.compile(b"(?<![\x80-\xff])[\x85\x91-\x97](?![\x80-\xff])|(?<=[A-Za-z])[\xc0-\xfe](?=[a-z ])")
+"""A byte that stands alone: a quotation mark, a dash or an accented letter of Windows' Western letters."""
+_MAY_BE_MIXED = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]")
+_MIXED = re.compile(
+    "[\u00e0-\u00f4](?![\u0085\u0091-\u0097\u00a0\u00bb]{2})[\u0080-\u00bf]{2}|[\u00c2-\u00df][\u0080-\u00bf][\u00c2-\u00df]"
+    "|[\u00c2\u00c3][\u00a1-\u00aa\u00ac-\u00ba\u00bc-\u00bf]"
+)
+"""Bytes of UTF-8 as Western letters, such as ``â€™``, ``Ð¿Ñ€`` and ``Ã©``. Nobody writes them on purpose."""
+_BYTES = {ord(bytes([n]).decode("cp1252", "ignore") or chr(n)): n for n in range(0x80, 0xA0)}
+"""What Windows' Western letters make of the bytes that Latin-1 has no letters for."""
 _UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 _LATIN = re.compile(b"[\x91-\x94\xc0-\xff]")  # curly quotes and accented letters
 _CUT = "the file is cut off in the middle of a letter"
@@ -78,6 +88,19 @@ def decode(raw: bytes, losses: Losses) -> str:
     raise Unreadable("this is no text in UTF-8, UTF-16 or an encoding of Korean, Japanese, Chinese or Latin letters")
 
 
+def unmixed(line: str) -> str:
+    """A line whose UTF-8 was read as Windows' Western letters and saved again, as it was; any other as it is."""
+    if _MAY_BE_MIXED.search(line) is None:
+        return line
+    latin = line.translate(_BYTES)
+    if _MIXED.search(latin) is None:
+        return line
+    try:
+        return latin.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return line
+
+
 def beginning(head: bytes) -> str | None:
     """The beginning of a file as text, from its first bytes; None if it is not in UTF-8."""
     if head.startswith(tuple(mark for mark, _ in _MARKS)) or _wide(head[: len(head) & ~1]):
@@ -101,15 +124,19 @@ def _has_whole_line(raw: bytes) -> bool:
 
 
 def _mended(raw: bytes, losses: Losses) -> str:
-    """Decode UTF-8 line by line, with U+FFFD for each byte that is not."""
+    """Decode UTF-8 line by line. A line that is not is in Western European, or has U+FFFD for each byte that is not."""
     lines = []
     for number, line in enumerate(raw.split(b"\n"), 1):
         try:
             lines.append(line.decode("utf-8"))
         except UnicodeDecodeError:
-            text = line.decode("utf-8", "replace")
+            mended = _WESTERN.sub(lambda found: found[0].decode("cp1252").encode(), line)
+            text = mended.decode("utf-8", "replace")
             bad = text.count(_UNREADABLE) - line.count(_UNREADABLE.encode())
-            losses.add("encoding", "mapped", "a byte that is not UTF-8 stands as U+FFFD", f"line {number}", bad)
+            if bad:
+                losses.add("encoding", "mapped", "a byte that is not UTF-8 stands as U+FFFD", f"line {number}", bad)
+            if mended != line:
+                losses.add("encoding", "mapped", "a byte that is not UTF-8 is read as cp1252", f"line {number}")
             lines.append(text)
     return "\n".join(lines)
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.imports import Card, Chat, Found, Lorebook, Record, importers, plan_stories, read_file
+from saga_core.imports.texts import unmixed
 from saga_core.language import fold_name
 from tests.core.imports import samples
 
@@ -98,6 +99,11 @@ def test_one_bad_byte_spoils_its_own_line(told: tuple[str, ...]) -> None:
     one = found(b"\n".join(lines(*told)).replace(b"@", b"\xff"))
     assert texts(one.record) == (*told[:2], told[2].replace("@", "\N{REPLACEMENT CHARACTER}"))
     assert "encoding: a byte that is not UTF-8 stands as U+FFFD (line 4)" in listed(one)
+
+
+@pytest.mark.parametrize("told", ["Café…", "“fatigué…”", "fatigué…”", "AMANHÃ…", "나룻배가 샌다.", "ÄÖÜ“"])
+def test_a_line_in_its_own_letters_stays_as_it_is(told: str) -> None:
+    assert unmixed(told) == told
 
 
 @given(st.data())
