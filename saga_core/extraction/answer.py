@@ -28,6 +28,7 @@ from saga_core.state_block import (
     StateReading,
     hide,
     parse_block,
+    read_ended,
     read_hidden,
     says_nothing,
 )
@@ -177,8 +178,9 @@ def _signed(value: object) -> bool:
     return isinstance(value, str) and value.strip()[:1] in ("+", "-", "−")
 
 
-def read_answer(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
+def read_answer(text: str, own: Trackers = NO_TRACKERS, *, whole: bool = False) -> StateReading:
     """Read the report in an answer; an empty one means that nothing changed. ``own`` are the story's trackers.
+    ``whole`` says that the model ended by itself.
 
     The answer is a JSON object, also with text around it. Answers of models that prefer the block of the narrator are
     accepted too: a state block (the last one counts), its body in a different fence or in none, and a plain statement
@@ -201,7 +203,7 @@ def read_answer(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
         parsed = parse_block(body, own=own)
         if body and parsed.status is BlockStatus.OK and not parsed.problems:
             return StateReading("", BlockStatus.OK, parsed.fields)
-    found = read_hidden(hidden, own)
+    found = read_ended(hidden, whole=True, own=own) if whole else read_hidden(hidden, own)
     # The answer was to be data, so that its missing fence is no problem.
     return evolve(found, problems=tuple(each for each in found.problems if each != UNFENCED))
 

@@ -103,12 +103,12 @@ class Extractor:
         """
         plan = ask(turn_user, turn_reply, state, language, self.counter.count, names=names, brief=self.brief)
         answer = await self._ask(plan, state, before_call, paid)
-        reading = read_answer(answer.text[:LONGEST], state.trackers)
+        reading = read_answer(answer.text[:LONGEST], state.trackers, whole=answer.finish == "stop")
         if reading.status is BlockStatus.FALLBACK and not self.once:
             self.report("extraction.repairs", 1)
             repair = ask_again(plan, reading.problems[-1], language)
             answer = await self._ask(repair, state, before_call, paid)
-            reading = read_answer(answer.text[:LONGEST], state.trackers)
+            reading = read_answer(answer.text[:LONGEST], state.trackers, whole=answer.finish == "stop")
         if reading.status is BlockStatus.FALLBACK:
             if answer.silence:
                 raise ModelCallFailed(f"{self.model} did not read the turn: {answer.silence}", answered=True)
