@@ -18,23 +18,31 @@ _REFUSALS = frozenset({400, 413, 422, 500, 502, 503})
 _ABOUT = re.compile(
     r"context (?:size|length|window|limit|overflows|\d)|maximum context|n_ctx|max_seq_len|too many tokens|too long"
     r"|token limit|input length|prompt length|reduce the length|(?:prompt|input) exceeds|inputs. tokens"
-    r"|tokens? .{0,30}(?:exceed|greater)|(?:exceed|greater).{0,60}tokens?",
+    r"|tokens? .{0,30}(?:exceed|greater)|(?:exceed|greater).{0,60}tokens?|(?:prompt|input)\b.{0,40}longer than"
+    r"|上下文|(?:[输輸]入|提示[词詞]?).{0,20}(?:[长長]度|[过過][长長]|tokens?)",
     re.IGNORECASE,
 )
 _EXCEEDS = re.compile(
-    r"exceed|too (?:long|many|large)|maximum|greater|overflow|larger|reduce|limit|context \d|only|does not fit|must be",
+    r"exceed|too (?:long|many|large)|maximum|greater|overflow|larger|longer|reduce|limit|context \d|only|does not fit"
+    r"|must be|should be|[超过過][过過出长長]|超限|大[于於]|最大|上限|限制",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?<![\w.:/-])\d{1,3}(?:[,_ ]\d{3})+(?!\d)|(?<![\w.:/-])\d{3,9}(?![\w:/-])")
+_NUMBER = re.compile(r"(?<![\w.:/-])\d{1,3}(?:[,_ ]\d{3})+(?!\d)|(?<![\w.:/-])\d{3,9}(?![\w:/-])", re.ASCII)
+_CODE = re.compile(r"\b(?:code|errno)\W{0,4}\d{3,6}\b", re.IGNORECASE)
+_BARE = re.compile(r"\(\d{3,6}\)")
+"""A number alone in brackets. It is the code of the error if it is the only number and nothing is counted."""
+_COUNTED = re.compile(r"token|character|令牌|字", re.IGNORECASE)
 _LIMITS = (
-    re.compile(r"(?:>=?|<=?|≤)\s*(?P<limit>\d[\d,_]{2,11})"),
+    re.compile(r"(?:>=?|<=?|≤|\[\d{1,3}\s?[,~-]|between \d{1,3} and)\s*(?P<limit>\d[\d,_]{2,11})"),
     re.compile(
-        r"(?:n_ctx|max_\w{1,20}|context(?: (?:size|length|window|limit))?|maximum|limit|at most|up to|only)"
+        r"(?:n_ctx|max_\w{1,20}|context(?: (?:size|length|window|limit))?|maximum|limit|at most|up to|only|longer than"
+        r"|上下文|最大|上限|限制)"
         r"(?:(?!\bby\b)[^\d]){0,45}?(?P<limit>\d[\d,_]{2,11})",
         re.IGNORECASE,
     ),
 )
-"""A limit behind a sign of comparison, and behind a word for one. A prompt exceeds it *by* another number."""
+"""A limit behind a sign of comparison or at the end of a range, and behind a word for one. A prompt exceeds it *by*
+another number."""
 _READ = 1_000
 """Characters of a message that are looked at."""
 _LEAST = 256
@@ -58,12 +66,17 @@ def context_refusal(message: str, status: int) -> ContextRefusal | None:
     message = message[:_READ]
     if status not in _REFUSALS or not (_ABOUT.search(message) and _EXCEEDS.search(message)):
         return None
+    message = _CODE.sub("", message)
     numbers = sorted(
         {int(re.sub(r"\D", "", each.group())) for each in _NUMBER.finditer(message)} - {status}, reverse=True
     )
     numbers = [number for number in numbers if number >= _LEAST]
     most = numbers[0] if len(numbers) > 1 else None
-    signed, named = ([n for n in map(_size_in, each.finditer(message)) if n >= _LEAST] for each in _LIMITS)
+    if most is None and not _COUNTED.search(message):
+        message = _BARE.sub("", message)
+    signed, named = (
+        [n for n in map(_size_in, each.finditer(message)) if n >= _LEAST and n != status] for each in _LIMITS
+    )
     smaller = [number for number in named if most is None or number < most]
     limit = next(iter((*signed, *smaller, *named)), None)
     if limit is None and most is not None:

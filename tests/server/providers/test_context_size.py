@@ -33,6 +33,11 @@ from saga_server.providers.context_size import ContextRefusal, context_refusal
         ),
         ("input length exceeds maximum context length", None, None),
         ("requested tokens (9,731) exceed context window of 8,192", 8192, 9731),
+        ("Prompt length (9731) exceeds maximum context length (8192)", 8192, 9731),
+        ("Input length should be between 1 and 30720", 30720, None),
+        ("上下文长度9731超过最大上下文长度8192", 8192, 9731),
+        ("prompt exceeds the limit, code 2013", None, None),
+        ("Prompt exceeds max length (1261)", None, None),
     ],
 )
 def test_the_numbers_are_read(message: str, limit: int | None, used: int | None) -> None:
@@ -43,6 +48,7 @@ def test_the_numbers_are_read(message: str, limit: int | None, used: int | None)
     ("message", "status"),
     [
         ("temperature: must be at most 2", 400),
+        ("参数 max_tokens 超出范围 [1, 8192]", 400),
         ("model 'tale' not found", 404),
         ("Rate limit reached: 30000 tokens per minute", 429),
         ("invalid role in the context of messages[3]", 400),
