@@ -45,6 +45,8 @@ _STATUS = (
 """The status for an error inside a reply, by words in its type or code."""
 _NUMBERS = ("code", "status", "status_code", "statusCode", "http_status", "http_code")
 _WORDS = ("message", "msg", "detail", "error_message", "error_msg", "status_msg", "error")
+_TITLE = re.compile(r"<title[^<>]*>([^<]{1,2000})</title>", re.IGNORECASE)
+_NUMBER_OF_PAGE = re.compile(r"(?<![\w.:-])[45][0-9]{2}(?![\w.-])")
 _FINE = (None, "", 0, 200, "0", "200", "ok", "success")
 _WRONG_KEY = "API_KEY_INVALID"
 """The reason that Google gives with status 400 for a wrong key. Other providers answer 401."""
@@ -154,8 +156,17 @@ class Blame:
         """The error for a reply that ends because the provider failed, for the ``reason`` that it tells."""
         return UpstreamError(f"{self.host} broke off its reply ({self._quoted(reason)})", passing=True)
 
-    def page(self) -> UpstreamError:
-        """The error for a web page instead of a reply."""
+    def page(self, page: str = "") -> UpstreamError:
+        """The error for a web page instead of a reply. A gateway's tells in its title what failed."""
+        title = self._quoted(found[1]) if (found := _TITLE.search(page)) else ""
+        if number := _NUMBER_OF_PAGE.search(title):
+            status = int(number[0])
+            return UpstreamError(
+                f"{self.host} answered with a web page ({title}); {self._remedy(status)}",
+                status=shown_status(status),
+                kind=_KINDS.get(status, "upstream_error"),
+                passing=status in _PASSING or status >= 500,
+            )
         return UpstreamError(
             f"{self.host} answered with a web page, not with a completion; is providers.{self.name}.base_url right? "
             "For the OpenAI API it usually ends in /v1"

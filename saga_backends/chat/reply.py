@@ -102,7 +102,7 @@ class ModelReply:
 
     def unexpected(self, text: str) -> UpstreamError:
         """The error for a response of which ``text`` is all that came, and which is no reply."""
-        return self.blame.page() if text.lstrip()[:1] == "<" else self.blame.unended(text)
+        return self.blame.page(text) if text.lstrip()[:1] == "<" else self.blame.unended(text)
 
     def _noted(self, data: str) -> tuple[()]:
         """Note a sign of life, or raise the error that an event named ``error`` tells in plain words."""

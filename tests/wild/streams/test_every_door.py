@@ -46,7 +46,7 @@ DOORS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
     ),
 }
 ENDS = {
-    "stop": ("eos", "end_turn", "STOP", "something_new"),
+    "stop": (None, "eos", "end_turn", "STOP", "something_new"),
     "length": ("model_length", "MAX_TOKENS", "model_context_window_exceeded"),
     "refused": ("sensitive", "SAFETY", "refusal"),
 }
