@@ -12,7 +12,7 @@ _LONGEST_TOKEN = 44
 
 
 def without_thoughts(text: str) -> str:
-    """A reply without its closed sections of thinking.
+    """A reply without its closed sections of thinking, and without tokens of a template at its end.
 
     A first mark that closes a section which no mark in the reply began has only thoughts before it: the prompt began
     it. So has a later one on a line of its own, because the model thought again; unless no story follows. Any other is
@@ -21,7 +21,8 @@ def without_thoughts(text: str) -> str:
     if not ends_mark(text) and not text.startswith(CHANNEL):
         return text
     if (end := end_of_tokens(text)) and THINK_TAG.match(text.lstrip()) is None:
-        text = _without_last_tokens(text[end:])
+        text = text[end:]
+    text = _without_last_tokens(text)
     kept: list[str] = []
     start, thought, found = 0, -1, False
     for tag in THINK_TAG.finditer(text):

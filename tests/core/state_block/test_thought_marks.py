@@ -59,6 +59,11 @@ def test_thoughts_without_a_story_are_none() -> None:
     assert without_thoughts("<think>I should be brief.</think>\n") == ""
 
 
+@pytest.mark.parametrize("begun", ["", "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>"])
+def test_the_last_token_of_a_template_is_no_story(begun: str) -> None:
+    assert without_thoughts(f"{begun}It rains.<|return|>") == "It rains."
+
+
 @pytest.mark.parametrize(
     "text", ["She thinks: <it is late>.", "[thinking] He nods.", "[Reason] Rain. > no", "a ◁ b ▷ c"]
 )
