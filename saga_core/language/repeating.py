@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from attrs import define, field
 
 from saga_core.language.language import is_unspaced
@@ -12,16 +14,23 @@ _LETTERS, _UNSPACED = 8, 4
 """The shortest repetition of several words, and in scripts without spaces, in characters without white space."""
 _HALF = 3
 """The shortest half of a word that is begun again."""
-_ALIKE = str.maketrans("“”„«»「」『』‘’", '"""""""""\'\'')
+_ALIKE = str.maketrans("“”„‟«»「」『』＂‘’‚‛＇‐‑‒–—―−…", '"' * 11 + "'" * 5 + "-" * 7 + ".")
+_RUNS = "-."
+"""Signs of which one may stand for several."""
+_MARKUP = "*_"
+_NO_MARKUP = dict.fromkeys(map(ord, _MARKUP))
+_MARK = re.compile(r"(?:\*+|_+)(?=\S)|(?<=\S)(?:\*+|_+)")
+"""A mark that begins or ends emphasis, not the one of an item in a list."""
+_HYPHENS = "-‐‑"
 
 
 @define
 class Unrepeated:
     """Removes from a text the words at the end of ``beginning``, or all of it, if the text begins with them.
 
-    White space, case, the kind of quotation marks, and dots in front are ignored in the comparison. Text is held back
-    only while all of it repeats something. A repetition of part of ``beginning`` starts with a word. It has several
-    words, or ends in the middle of one that the text completes.
+    White space, case, marks of emphasis, the kind of quotation marks and dashes, and dots in front are ignored in the
+    comparison. Text is held back only while all of it repeats something. A repetition of part of ``beginning`` starts
+    with a word. It has several words, or ends in the middle of one that the text completes.
     """
 
     beginning: str
@@ -31,15 +40,24 @@ class Unrepeated:
     _at: int = field(default=0, init=False)
     """How much of the held text was compared."""
     _wanted: list[tuple[int, str]] = field(init=False)
-    """The characters of the beginning without white space, with their places."""
+    """The characters of the beginning that are compared, with their places."""
+    _passed: str = field(init=False)
+    """The marks that are not compared."""
     _matched: int = field(default=0, init=False)
+    _last: str = field(default="", init=False)
+    """The character that was compared last."""
     _starts: list[int] = field(init=False)
     """Where in ``_wanted`` that begins which is repeated so far."""
     _found: tuple[int, int] | None = field(default=None, init=False)
     """The longest repetition: where it starts in ``_wanted``, and where it ends in the held text."""
 
     def __attrs_post_init__(self) -> None:
-        self._wanted = [(at, _plain(char)) for at, char in enumerate(self.beginning) if not char.isspace()]
+        self._passed = _MARKUP if self.beginning.translate(_NO_MARKUP).strip() else ""
+        self._wanted, last = [], ""
+        for at, char in enumerate(self.beginning.translate(_ALIKE)):
+            if not (char.isspace() or char in self._passed or (char == last and char in _RUNS)):
+                self._wanted.append((at, char.casefold()))
+                last = char
         self.over = not self._wanted
         first = len(self.beginning) - _REACH
         self._starts = [
@@ -55,11 +73,12 @@ class Unrepeated:
             return text
         self._held += text
         while self._starts and self._at < len(self._held):
-            char = self._held[self._at]
+            char = self._held[self._at].translate(_ALIKE)
             self._at += 1
-            in_front = not self._matched and char in ".…" and self._wanted[0][1] != char
-            if not char.isspace() and not in_front:
-                self._compare(_plain(char))
+            in_front = not self._matched and char == "." and self._wanted[0][1] != "."
+            if not (in_front or char.isspace() or char in self._passed or (char == self._last and char in _RUNS)):
+                self._last = char
+                self._compare(char.casefold())
         return "" if self._starts else self.finish()
 
     def _compare(self, char: str) -> None:
@@ -75,10 +94,26 @@ class Unrepeated:
         """Stop comparing and return the text that was held back."""
         self.over = True
         held, self._held = self._held, ""
-        if self._found is None:
+        if self._found is None or not held:
             return held
         start, end = self._found
-        return held[end:] if self._is_certain(start, held[end : end + 1]) else held
+        end = self._end(held, end)
+        rest = held[end:]
+        if not self._is_certain(start, rest[:1]):
+            return held
+        opened = "" if _opened(self.beginning) else _opened(held[:end])
+        words = rest.lstrip()
+        return f"{rest[: len(rest) - len(words)]}{opened}{words}" if opened and words else rest
+
+    def _end(self, held: str, end: int) -> int:
+        """Where a repetition ends whose last character that was compared is the one before ``end``."""
+        last = self.beginning[self._wanted[-1][0] :].rstrip()
+        if held.startswith(last, end - 1):
+            return end - 1 + len(last)
+        sign = held[end - 1]
+        if sign.translate(_ALIKE) in _RUNS and sign != last[0]:
+            return len(held) - len(held[end:].lstrip(sign))
+        return end
 
     def _is_certain(self, start: int, follows: str) -> bool:
         """Whether the words from ``start`` on are repeated, not said a second time. ``follows`` is what comes next."""
@@ -90,8 +125,17 @@ class Unrepeated:
             or (size >= _LETTERS and len(words.split()) > 1)
         ):
             return True
-        return size >= _HALF and words[-1:].isalpha() and follows.isalpha()
+        half = words.rstrip(_HYPHENS)
+        hyphen = len(words) - len(half)
+        return hyphen <= 1 and size - hyphen >= _HALF and half[-1:].isalpha() and follows.isalpha()
 
 
-def _plain(char: str) -> str:
-    return char.translate(_ALIKE).casefold()
+def _opened(text: str) -> str:
+    """The marks of emphasis that are open at the end of a text."""
+    opened: list[str] = []
+    for mark in _MARK.findall(text):
+        if mark in opened:
+            opened.remove(mark)
+        else:
+            opened.append(mark)
+    return "".join(opened)

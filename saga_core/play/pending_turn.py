@@ -13,12 +13,13 @@ from attrs import Factory, define, evolve, field
 from saga_core import extraction
 from saga_core.billing import Bill
 from saga_core.context import TurnContext
-from saga_core.language import Unrepeated, nfc
+from saga_core.language import nfc
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.model import Session, Turn, TurnKind
 from saga_core.ports import Usage
 from saga_core.prompt import Planned
 from saga_core.state_block import (
+    BehindThoughts,
     BlockFilter,
     BlockStatus,
     Hidden,
@@ -249,7 +250,7 @@ class Reply:
     """The ids of the tool calls in it. A reply with calls is an intermediate step, not a turn."""
     own: OwnCalls | None = None
     """The calls of SAGA's own tools in it; None if the narrator is offered none."""
-    unrepeated: Unrepeated | None = None
+    unrepeated: BehindThoughts | None = None
     """Removes what a continuation repeats of the reply before it; None once it has."""
     _earlier: tuple[RawBlock, ...] = ()
     """The blocks of earlier rounds, and of a reply that told no story and was asked for again."""

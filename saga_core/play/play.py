@@ -60,7 +60,7 @@ from saga_core.sessions import (
     remarks_by_hand,
     unknown_here,
 )
-from saga_core.state_block import block_form
+from saga_core.state_block import BehindThoughts, block_form
 from saga_core.stores import GraphStore
 from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import ADVENTURE, AUTO, DAY, guessed_profile, shown_value, trackers_of
@@ -209,7 +209,7 @@ class Play:
             replies = tuple(evolve(reply, own=OwnCalls(own)) for reply in replies)
         parent = await live.turn(place.parent)
         if place.kind is TurnKind.CONTINUATION:
-            replies = tuple(evolve(reply, unrepeated=Unrepeated(parent.reply)) for reply in replies)
+            replies = tuple(evolve(reply, unrepeated=BehindThoughts(Unrepeated(parent.reply))) for reply in replies)
         pending = PendingTurn(
             id=start.turn,
             session=live.session,

@@ -32,13 +32,14 @@ from saga_core.state_block.parser import (
     unknown_field,
 )
 from saga_core.state_block.prose import prose_of
-from saga_core.state_block.thoughts import thinks_only, without_thoughts
+from saga_core.state_block.thoughts import BehindThoughts, thinks_only, without_thoughts
 
 __all__ = [
     "FIELDS",
     "SCANNED",
     "THINK_END",
     "UNFENCED",
+    "BehindThoughts",
     "BlockFields",
     "BlockFilter",
     "BlockStatus",

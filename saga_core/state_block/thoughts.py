@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-from saga_core.state_block.fences import THINK_END, THINK_TAG, ends_mark
+from attrs import define, field
+
+from saga_core.language import Unrepeated
+from saga_core.state_block.fences import THINK_END, THINK_REACH, THINK_TAG, ends_mark, may_begin_mark
 from saga_core.state_block.prose import CHANNEL, end_of_tokens
 
 _LAST_TOKEN = re.compile(r"<\|?[^\W\d][\w ]{0,40}\|>\Z")
@@ -53,3 +56,49 @@ def _without_last_tokens(text: str) -> str:
     while found := _LAST_TOKEN.search(left, max(0, len(left) - _LONGEST_TOKEN)):
         left = left[: found.start()].rstrip()
     return left if left != text.rstrip() else text
+
+
+@define
+class BehindThoughts:
+    """Passes on the sections of thinking with which a reply begins, and gives what follows to ``story``."""
+
+    story: Unrepeated
+    _held: str = field(default="", init=False)
+    """Text in which a mark may begin."""
+    _inside: bool = field(default=False, init=False)
+    _tail: str = field(default="", init=False)
+    """The last of an open section, in which its end may begin."""
+    _begun: bool = field(default=False, init=False)
+
+    @property
+    def over(self) -> bool:
+        """Whether everything is passed on from now on."""
+        return self.story.over
+
+    def feed(self, text: str) -> str:
+        """Add a piece of text and return the text that can be passed on."""
+        text, self._held, thoughts = self._held + text, "", ""
+        while not self._begun:
+            start = len(text) - len(text.lstrip())
+            if self._inside:
+                end = THINK_END.search(seen := self._tail + text)
+                if end is None:
+                    self._tail = seen[-THINK_REACH:]
+                    return thoughts + text
+                at = end.end() - len(self._tail)
+                self._inside, self._tail = False, ""
+            elif (tag := THINK_TAG.match(text, start)) and not tag["end"]:
+                self._inside, at = True, tag.end()
+            elif start == len(text) or (may_begin_mark(text[start]) and len(text) - start <= THINK_REACH):
+                self._held = text
+                return thoughts
+            else:
+                self._begun = True
+                break
+            thoughts, text = thoughts + text[:at], text[at:]
+        return thoughts + self.story.feed(text)
+
+    def finish(self) -> str:
+        """Return the text that was held back."""
+        self._begun = True
+        return self.feed("") + self.story.finish()
