@@ -17,14 +17,15 @@ Pieces of all sources compete by their ``score`` on one scale:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from attrs import define, field, frozen
 
 from saga_core.config import TokenBudget
-from saga_core.language import Labels, language_of, looked_through, without_empty_lines, without_signs
+from saga_core.language import Labels, every, language_of, looked_through, without_empty_lines, without_signs
 from saga_core.model import MemoryRecord, WorldState
 from saga_core.recall import LoreIndex, LoreMoment, Neighbors, PathEpisodes
 from saga_core.text_prompt import TOKENS
@@ -314,6 +315,8 @@ def _now(pieces: list[Piece], words: Labels) -> list[str]:
     return lines
 
 
+_OPENS = "(\uff08"
+_PARENTHESIS = re.compile("[()\uff08\uff09]")
 _STOPS = (".", "!", "?", "…", "。", "！", "？")
 
 
@@ -334,9 +337,32 @@ def as_prose(text: str, language: str) -> str:
 
 
 def as_note(text: str, language: str) -> str:
-    """Return a block as a note in parentheses; empty for an empty block."""
+    """Return a block as a note in parentheses; empty for an empty block. Nothing in it ends the note or begins one."""
     lead, _, end = labels(language).note.partition("{facts}")
-    return f"{lead}{as_prose(text, language)}{end}" if text else ""
+    return f"{lead}{_enclosed(as_prose(text, language))}{end}" if text else ""
+
+
+def _enclosed(text: str) -> str:
+    """Return text with balanced parentheses, the others being brackets, and without the first words of a note."""
+    text = _leads().sub("", text)
+    signs = list(text)
+    opened: list[int] = []
+    for at in (found.start() for found in _PARENTHESIS.finditer(text)):
+        if text[at] in _OPENS:
+            opened.append(at)
+        elif opened:
+            opened.pop()
+        else:
+            signs[at] = "]"
+    for at in opened:
+        signs[at] = "["
+    return "".join(signs)
+
+
+@cache
+def _leads() -> re.Pattern[str]:
+    leads = (each.labels.note.partition("{facts}")[0].strip() for each in every())
+    return re.compile("|".join(re.escape(lead[1:]) for lead in leads), re.IGNORECASE)
 
 
 # -- the budget ------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ LIMIT = 6_000
 """Maximum tokens of the question."""
 _QUOTE = "| "
 _USER, _LEAST, _FRAME = 60, 40, 60
+_TOKEN = 8
+"""The most characters of a token, nearly always."""
 _QUOTED = re.compile("[\u0022\u201c\u300c\u300e]([^\u0022\u201c\u201d\u300c-\u300f]{2,})[\u0022\u201d\u300d\u300f]")
 _ENDS = re.compile(r"[.!?…。！？][\u0022\u201d\u300d\u300f)]*(?=\s|$|[^\x00-\x7f])")
 
@@ -25,23 +27,30 @@ def rewriting_plan(view: CurationView, style: str, count: Callable[[str], int]) 
     middle."""
     words = language_of(view.language).questions.chapter
     system = f"{words.task} {words.styles[style]}"
-    room = (LIMIT - _FRAME - count(system)) // max(1, len(view.turns)) - _USER - 12
+    room = max(_LEAST, (LIMIT - _FRAME - count(system)) // max(1, len(view.turns)) - _USER - 12)
     lines = []
     for turn in view.turns:
-        user, reply = cut_middle(turn.user, _USER, count), cut_middle(without_injected(turn.reply), room, count)
+        user = cut_middle(_short(turn.user, _USER), _USER, count)
+        reply = cut_middle(without_injected(_short(turn.reply, room)), room, count)
         told = [f"> {user}" if user.strip() else "", *reply.splitlines()]
         lines += [f"[{turn.depth}]", *(_QUOTE + line for line in told if line.strip())]
     return question(system, cut_middle("\n".join((*lines, words.answer)), LIMIT - _FRAME - count(system), count))
 
 
-def rewritten(answer: str, view: CurationView) -> str:
+def _short(text: str, tokens: int) -> str:
+    """Return the beginning and the end of a text that is far longer than it may be. To count a long one takes long."""
+    most = _TOKEN * max(1, tokens)
+    return text if len(text) <= 2 * most else f"{text[:most]} … {text[-most:]}"
+
+
+def rewritten(answer: str, view: CurationView, asked: PromptPlan) -> str:
     """Return the text of an answer as one paragraph of at most ``MAX_STORY_CHARS`` characters; empty if it has none.
 
     What it loses of deaths, promises, debts, secrets and wounds is put back from the recorded facts. A quotation that
-    nobody said keeps its words and loses its marks.
+    does not stand in what was ``asked`` keeps its words and loses its marks.
     """
-    told = _plain(" ".join(f"{turn.user} {turn.reply}" for turn in view.turns))
-    text = " ".join(without_injected(answer).split())
+    told = _plain(asked.text().replace(f"\n{_QUOTE}", " "))
+    text = " ".join(without_injected(answer[: 4 * MAX_STORY_CHARS]).split())
     text = _QUOTED.sub(lambda said: said[0] if _plain(said[1]).strip(" .,!?…。、！？") in told else said[1], text)
     if not text:
         return ""

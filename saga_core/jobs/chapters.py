@@ -59,7 +59,7 @@ class Chapters:
             answer = await self.call.ask(plan, before_call=self.asking.before_call, paid=paid)
         except ModelCallFailed as failed:
             raise UpstreamError(f"chapters: {failed}", passing=not failed.answered) from None
-        text = rewritten(answer.text, view)
+        text = rewritten(answer.text, view, plan)
         if not text:
             raise UpstreamError(f"chapters: {self.call.chat.name} answered without a text")
         return text

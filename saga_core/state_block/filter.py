@@ -47,6 +47,8 @@ _DIGITS = re.compile(r"\d+")
 _LINE_OF_PAGE = re.compile(r"[ \t]*[-#>*]|[ \t\r]*\n")
 _LONGEST_TITLE = 60
 _NOW = "[Now]"
+_SLICE = 2_048
+"""The maximum number of characters that are filtered at once."""
 
 
 @cache
@@ -141,6 +143,10 @@ class EchoFilter:
 
     def feed(self, text: str) -> str:
         """Add a chunk and return what is shown of the reply so far."""
+        # Many signs in one text would be cut off its beginning one by one.
+        return "".join(self._feed(text[at : at + _SLICE]) for at in range(0, len(text), _SLICE))
+
+    def _feed(self, text: str) -> str:
         text, self._held = self._held + text, ""
         if self.half and text:
             if len(text) < _REST_OF_SIGN and "]" not in text and "\n" not in text.lstrip():

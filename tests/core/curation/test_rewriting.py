@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,6 +11,7 @@ import pytest_asyncio
 from saga_core import Saga
 from saga_core.errors import BadInput, NotSupported, UpstreamError
 from saga_core.language import language_of
+from saga_core.model import MAX_STORY_CHARS
 from saga_core.state_block import StatusChange
 from tests.core.extraction.scripted import Scripted
 from tests.core.frontend import Frontend
@@ -49,6 +51,18 @@ async def test_what_the_model_forgot_is_put_back_and_what_nobody_said_is_no_quot
     text = await saga.background.chapters.rewrite("one", 1, 3, "quotes")
     assert text.startswith("“The mill burned down in May,” said Mina. All is lost, she cried.")
     assert "wolf died" in text and "promised" in text
+
+
+async def test_a_long_story_and_an_endless_answer_take_no_long_time(told: tuple[Saga, Scripted]) -> None:
+    saga, model = told
+    chat = Frontend(saga, session="long", system="A bare card.")
+    for number in range(4):
+        await chat.say(f"I go on, {number}.", "".join(f'"Word {at} of {number}." ' for at in range(15_000)))
+    model.script.append("".join(f'"Nobody said {at}." ' for at in range(50_000)))
+    began = time.process_time()
+    text = await saga.background.chapters.rewrite("long", 1, 4, "quotes")
+    assert time.process_time() - began < 2.5
+    assert len(text) <= MAX_STORY_CHARS and '"' not in text
 
 
 @pytest.mark.parametrize(

@@ -547,6 +547,8 @@ def test_no_more_waits_than_a_line_that_may_begin_a_report(text: str, held: str)
         ("---\n", 2),
         ("state:\n ", 1 << 20),
         ("word ", 1),
+        ("[/SAGA]", 1 << 20),
+        ("(Keep in mind for the story: \n", 1 << 20),
         ("\n\nnotes: " + "x" * 30_000, 1 << 20),
     ],
 )

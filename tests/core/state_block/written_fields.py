@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unicodedata import category
+
 from hypothesis import strategies as st
 
 from saga_core.language import clean_name
@@ -63,8 +65,10 @@ _BRACES = frozenset("{｛")
 
 
 def _statable(name: str) -> bool:
-    """Not with quotation marks that open nothing, and no macro of the player: of those a block cannot be made, and says
-    so."""
+    """Not with quotation marks that open nothing, no macro of the player, and not only signs that show nothing: of those
+    a block cannot be made, and says so."""
+    if all(category(sign) == "Cf" for sign in name):
+        return False
     if not (_QUOTES | _BRACES) & set(name):
         return True
     try:
