@@ -46,12 +46,15 @@ _FIGHTS_ALONE = any_of(lambda words: words.fights_alone)
 _SUBJECT = any_of(lambda words: words.subject)
 
 
-def narrated(text: str) -> Iterator[str]:
-    """Yield the sentences of a reply, without quoted speech."""
-    for match in _SENTENCE.finditer(without_speech(text)):
-        sentence = " ".join(match.group().split())
-        if sentence:
-            yield sentence
+_READ = 20_000
+"""The maximum number of characters of a reply that are looked through. All known people are looked for in them."""
+
+
+@lru_cache(maxsize=16)
+def narrated(text: str) -> tuple[str, ...]:
+    """Return the sentences of the beginning of a reply, without quoted speech."""
+    told = (" ".join(match.group().split()) for match in _SENTENCE.finditer(without_speech(text[:_READ])))
+    return tuple(filter(None, told))
 
 
 def unreal(text: str) -> bool:
@@ -119,8 +122,10 @@ def dies(text: str, names: Iterable[str]) -> str:
     found = tuple(name for name in names if name and name.lower() in lowered)
     if not found:
         return ""
-    said = _dying(found)
+    said, parts = _dying(found), tuple(name.lower() for name in found)
     for sentence in narrated(text):
+        if not any(part in sentence.lower() for part in parts):
+            continue
         if said.search(sentence) and not unreal(sentence) and not _UNTRUE_OF_DEATH.search(sentence):
             return sentence
     return ""

@@ -10,6 +10,7 @@ from saga_backends.chat import lessons, offline
 from saga_backends.embedder import known_models
 from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
+from saga_core.context import as_note
 from saga_core.curation import rules
 from saga_core.extraction import answer, card, here_and_now, other_names, player, statuses, window
 from saga_core.imports import Losses, texts
@@ -30,6 +31,7 @@ from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.trackers import clock, genres
 from saga_core.transcript import dialogue, persona, read_transcript, request_kind
 from saga_core.world import key_patterns
+from saga_server.process.logs import Mask
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
 
@@ -107,6 +109,8 @@ def call_all() -> None:
     for text in ("it is late", "at three o'clock", "three days later", "Friday 8:30"):
         clock.read_time(text, 0, 0, ())
     genres.guessed_profile("a card")
+    Mask.of(["sk-a long key"])("Nobody said sk%2Da long key.")
+    as_note("Mara is here.", "en")
     asked = {"role": "system", "content": "[Write the next reply only as Mara.]"}
     request_kind.next_member(read_transcript([{"role": "user", "content": "Hm."}, asked]))
     for language in every():

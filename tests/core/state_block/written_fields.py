@@ -65,8 +65,8 @@ _BRACES = frozenset("{｛")
 
 
 def _statable(name: str) -> bool:
-    """Not with quotation marks that open nothing, no macro of the player, and not only signs that show nothing: of those
-    a block cannot be made, and says so."""
+    """Not with quotation marks that open nothing, no macro of the player, and something that shows: of other names a
+    block cannot be made, and says so."""
     if all(category(sign) == "Cf" for sign in name):
         return False
     if not (_QUOTES | _BRACES) & set(name):
