@@ -45,6 +45,7 @@ _STATUS = (
 """The status for an error inside a reply, by words in its type or code."""
 _NUMBERS = ("code", "status", "status_code", "statusCode", "http_status", "http_code")
 _WORDS = ("message", "msg", "detail", "error_message", "error_msg", "status_msg", "error")
+_KIND = re.compile(r"[A-Za-z][A-Za-z_.]{0,59}")
 _TITLE = re.compile(r"<title[^<>]*>([^<]{1,2000})</title>", re.IGNORECASE)
 _NUMBER_OF_PAGE = re.compile(r"(?<![\w.:-])[45][0-9]{2}(?![\w.-])")
 _FINE = (None, "", 0, 200, "0", "200", "ok", "success")
@@ -101,8 +102,8 @@ class Blame:
         )
 
     def _kind(self, told: Any, otherwise: str) -> str:
-        """The provider's kind of error; ``otherwise`` if it told none."""
-        return self._quoted(told) if isinstance(told, str) and told else otherwise
+        """The provider's kind of error; ``otherwise`` if it told none, or anything but a word."""
+        return told if isinstance(told, str) and _KIND.fullmatch(told) else otherwise
 
     def _quoted(self, text: str) -> str:
         """A provider's text for an error message. Keys are hidden before it is cut, so that no part of one is left."""

@@ -190,10 +190,16 @@ _OWN |= dict.fromkeys(
 """Attributes that are not text, and the correction to use instead."""
 
 
+_LONGEST_NAME = 100
+"""The maximum number of characters of an attribute's name. Graph stores take at most 256."""
+
+
 def _attribute(desk: _Desk) -> tuple[Event, ...]:
     name = desk.text("attribute")
     if name in _OWN:
         raise BadInput(f"attribute: {name!r} is no text; give {_OWN[name]}")
+    if len(name) > _LONGEST_NAME:
+        raise BadInput(f"attribute: a name of {len(name)} characters is too long; give at most {_LONGEST_NAME}")
     return (deltas.AttributeSet(desk.entity("who").id, name, desk.text("value") or None),)
 
 

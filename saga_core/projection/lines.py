@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import Any
 
 from attrs import frozen
@@ -425,7 +426,18 @@ def render_kv(state: WorldState) -> dict[str, str]:
                 view[f"player_{name}"] = str(value)
     view.update((each.label(state), each.text(DEFAULT)) for each in counted_values(state))
     view.update(state.values)
-    return view
+    return {_as_key(name): value for name, value in view.items()}
+
+
+_LONGEST_KEY = 512
+"""Bytes of a name in a store's key, of which 1,024 are allowed in all."""
+
+
+def _as_key(name: str) -> str:
+    """Return a name as a part of a key: a long one as its beginning and a digest."""
+    if len(name) * 4 <= _LONGEST_KEY or len(data := name.encode()) <= _LONGEST_KEY:
+        return name
+    return f"{name[:80]}… {sha256(data).hexdigest()[:16]}"
 
 
 def describe_state(state: WorldState, session: Session, language: str = DEFAULT) -> dict[str, Any]:
