@@ -59,7 +59,7 @@ _GAP = re.compile(r"[\s.…?？_]+")
 """Dots, question marks or a line to write on, where a form has its values."""
 _DESCRIBED = re.compile(r"[(（]([^()（）]+)[)）]")
 """A description of the value in place of it: ``(if changed)``."""
-_FILLED_SLOT = re.compile(r"[:：][ \t]*[<＜][ \t]*[-+−]?\d+[ \t]*[>＞]")
+_FILLED_SLOT = re.compile(r"^[^:：\n<>{}\[\]]{1,60}[:：][ \t]*[<＜][ \t]*[-+−]?\d+[ \t]*[>＞][ \t]*$", re.MULTILINE)
 """A number in the brackets of the form. A model that writes one has filled in the others as well."""
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
@@ -237,7 +237,7 @@ def _filled(macro: re.Match[str]) -> str:
 
 
 def _value_in_slot(slot: re.Match[str]) -> str:
-    return slot[0] if any(field.templates.holds(slot[0]) for field in FIELDS) else slot[0][1:-1]
+    return slot[0] if "|" in slot[0] or any(field.templates.holds(slot[0]) for field in FIELDS) else slot[0][1:-1]
 
 
 def read_reply(text: str, own: Trackers = NO_TRACKERS) -> StateReading:

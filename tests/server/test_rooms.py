@@ -42,4 +42,5 @@ def test_a_face_lists_what_it_gives_and_somebody_takes(room: str) -> None:
         for module, name in imports(path)
         if module == face.__name__
     }
-    assert sorted(given) == sorted(taken | ({"main"} if room == "cli" else set()))
+    for_programs = {"cli": {"main"}, "tools": {"Tool"}}
+    assert sorted(given) == sorted(taken | for_programs.get(room, set()))

@@ -514,7 +514,13 @@ async def test_the_set_ups_of_the_page_start(
 def test_a_line_that_is_no_message_is_answered_with_an_error(tmp_path: Path) -> None:
     ping = '{"jsonrpc": "2.0", "id": 7, "method": "ping"}'
     lines = "\n".join(["{", "[]", "\udcff", '{"id": 1}', ping, ""]).encode(errors="surrogateescape")
-    run = subprocess.run([*SAGA, "mcp"], cwd=tmp_path, input=lines, capture_output=True, timeout=60)
-    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    with subprocess.Popen(
+        [*SAGA, "mcp"], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as run:
+        assert run.stdin is not None and run.stdout is not None
+        run.stdin.write(lines)
+        run.stdin.flush()
+        answers = [json.loads(run.stdout.readline()) for _ in range(5)]
+        run.stdin.close()
     assert [each.get("error", {}).get("code") for each in answers[:4]] == [-32700, -32600, -32700, -32600]
     assert [each["id"] for each in answers] == [None] * 4 + [7]
