@@ -517,7 +517,7 @@ def test_a_key_in_the_kind_of_an_error_is_hidden() -> None:
     blame = Blame("openai", "host", 1.0, ("sk-geheim-0123456789",))
     about = {"message": "no", "type": "bad sk-geheim-0123456789"}
     for error in (blame.refused(400, {"error": about}, {}), blame.reported(about)):
-        assert error.kind == "bad (key)"
+        assert "geheim" not in error.kind and error.kind.endswith("_error"), "a kind is a word, and this is none"
 
 
 def test_no_part_of_a_key_is_left_where_a_message_is_cut() -> None:
