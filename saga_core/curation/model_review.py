@@ -13,7 +13,7 @@ from saga_core.curation.facts import facts_of, replay
 from saga_core.curation.validation import BLOCK_CHARS, rule
 from saga_core.language import CurationWords, every, language_of
 from saga_core.messages import PromptPlan, asked_again, question
-from saga_core.model import Kind, WorldState
+from saga_core.model import Kind, Turn, WorldState
 from saga_core.model_calls import Unusable, cut_middle, read_object, without_injected
 from saga_core.naming import Names
 from saga_core.projection import EVENT
@@ -22,10 +22,10 @@ from saga_core.values import Proposal
 
 LIMIT = 6_000
 """Maximum tokens of one prompt."""
-_QUOTE = "| "
+QUOTE = "| "
 _USER = 60
 _LEAST = 40
-_FRAME = 60
+FRAME = 60
 _NAMES = 60
 _REASON = 80
 
@@ -70,7 +70,7 @@ def agent_retry(view: CurationView, reason: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return "\n".join(_QUOTE + line for line in text.splitlines() if line.strip())
+    return "\n".join(QUOTE + line for line in text.splitlines() if line.strip())
 
 
 def _material(view: CurationView, words: CurationWords, count: Count, extra: Sequence[str]) -> str:
@@ -89,14 +89,29 @@ def _material(view: CurationView, words: CurationWords, count: Count, extra: Seq
         if found:
             lines += [label, _quoted("\n".join(found))]
     lines += [*extra, words.turns]
-    room = LIMIT - _FRAME - count(words.task) - count(words.answer) - count("\n".join(lines))
-    each = max(_LEAST, room // max(1, len(view.turns)) - _USER - 12)
+    room = LIMIT - FRAME - count(words.task) - count(words.answer) - count("\n".join(lines))
+    return "\n".join((*lines, quoted_turns(view.turns, room, count)))
+
+
+def quoted_turns(turns: Sequence[Turn], room: int, count: Count) -> str:
+    """Return turns with their texts as quoted lines, in ``room`` tokens. Long texts are cut in the middle."""
+    each = max(_LEAST, room // max(1, len(turns)) - _USER - 12)
     told = []
-    for turn in view.turns:
-        user, reply = cut_middle(turn.user, _USER, count), cut_middle(without_injected(turn.reply), each, count)
+    for turn in turns:
+        user = cut_middle(_bounded(turn.user, _USER), _USER, count)
+        reply = cut_middle(without_injected(_bounded(turn.reply, each)), each, count)
         told += [f"[{turn.depth}]", _quoted(f"> {user}" if user else ""), _quoted(reply)]
-    lines.append(cut_middle("\n".join(line for line in told if line), max(0, room), count))
-    return "\n".join(lines)
+    return cut_middle("\n".join(line for line in told if line), max(0, room), count)
+
+
+_TOKEN = 8
+"""More characters than a token has, nearly always."""
+
+
+def _bounded(text: str, tokens: int) -> str:
+    """Return the beginning and the end of a text of far more than ``tokens``, because counting all of it takes long."""
+    most = _TOKEN * tokens
+    return text if len(text) <= 2 * most else f"{text[:most]} … {text[-most:]}"
 
 
 def _brief(state: WorldState) -> list[str]:

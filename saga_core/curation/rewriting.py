@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from saga_core.curation.facts import condensed, facts_of, lost, replay
+from saga_core.curation.model_review import FRAME, LIMIT, QUOTE, Count, quoted_turns
 from saga_core.language import language_of, nfc
 from saga_core.messages import PromptPlan, question
 from saga_core.model import MAX_STORY_CHARS
-from saga_core.model_calls import cut_middle, without_injected
+from saga_core.model_calls import without_injected
 from saga_core.stores import CurationView
 
-LIMIT = 6_000
-"""Maximum tokens of the question."""
-_QUOTE = "| "
-_USER, _LEAST, _FRAME = 60, 40, 60
-_TOKEN = 8
-"""The most characters of a token, nearly always."""
 _QUOTED = re.compile("[\u0022\u201c\u300c\u300e]([^\u0022\u201c\u201d\u300c-\u300f]{2,})[\u0022\u201d\u300d\u300f]")
 _ENDS = re.compile(r"[.!?…。！？][\u0022\u201d\u300d\u300f)]*(?=\s|$|[^\x00-\x7f])")
 
 
-def rewriting_plan(view: CurationView, style: str, count: Callable[[str], int]) -> PromptPlan:
-    """Return the question: the task in a style, and the turns of ``view`` as quoted lines. Long replies are cut in the
-    middle."""
+def rewriting_plan(view: CurationView, style: str, count: Count) -> PromptPlan:
+    """Return the question: the task in a style, and the turns of ``view`` as quoted lines."""
     words = language_of(view.language).questions.chapter
     system = f"{words.task} {words.styles[style]}"
-    room = max(_LEAST, (LIMIT - _FRAME - count(system)) // max(1, len(view.turns)) - _USER - 12)
-    lines = []
-    for turn in view.turns:
-        user = cut_middle(_short(turn.user, _USER), _USER, count)
-        reply = cut_middle(without_injected(_short(turn.reply, room)), room, count)
-        told = [f"> {user}" if user.strip() else "", *reply.splitlines()]
-        lines += [f"[{turn.depth}]", *(_QUOTE + line for line in told if line.strip())]
-    return question(system, cut_middle("\n".join((*lines, words.answer)), LIMIT - _FRAME - count(system), count))
-
-
-def _short(text: str, tokens: int) -> str:
-    """Return the beginning and the end of a text that is far longer than it may be. To count a long one takes long."""
-    most = _TOKEN * max(1, tokens)
-    return text if len(text) <= 2 * most else f"{text[:most]} … {text[-most:]}"
+    room = LIMIT - FRAME - count(system) - count(words.answer)
+    return question(system, f"{quoted_turns(view.turns, room, count)}\n{words.answer}")
 
 
 def rewritten(answer: str, view: CurationView, asked: PromptPlan) -> str:
@@ -49,7 +30,7 @@ def rewritten(answer: str, view: CurationView, asked: PromptPlan) -> str:
     What it loses of deaths, promises, debts, secrets and wounds is put back from the recorded facts. A quotation that
     does not stand in what was ``asked`` keeps its words and loses its marks.
     """
-    told = _plain(asked.text().replace(f"\n{_QUOTE}", " "))
+    told = _plain(asked.text().replace(f"\n{QUOTE}", " "))
     text = " ".join(without_injected(answer[: 4 * MAX_STORY_CHARS]).split())
     text = _QUOTED.sub(lambda said: said[0] if _plain(said[1]).strip(" .,!?…。、！？") in told else said[1], text)
     if not text:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from saga_core.curation.facts import ReplayedTurn, replay
 from saga_core.ids import digest
@@ -52,8 +52,8 @@ _READ = 20_000
 
 @lru_cache(maxsize=16)
 def narrated(text: str) -> tuple[str, ...]:
-    """Return the sentences of the beginning of a reply, without quoted speech."""
-    told = (" ".join(match.group().split()) for match in _SENTENCE.finditer(without_speech(text[:_READ])))
+    """Return the sentences of a reply, without quoted speech."""
+    told = (" ".join(match.group().split()) for match in _SENTENCE.finditer(without_speech(text)))
     return tuple(filter(None, told))
 
 
@@ -203,9 +203,13 @@ def review(view: CurationView) -> tuple[Proposal, ...]:
 
 
 def review_by_turn(view: CurationView) -> Iterator[tuple[Proposal, ...]]:
-    """As ``review``, turn by turn, so that the caller can yield to the event loop. Missed deadlines come last."""
+    """As ``review``, turn by turn, so that the caller can yield to the event loop. Missed deadlines come last.
+
+    Of each reply, the first 20,000 characters are looked through.
+    """
     seen = {finding.key for finding in view.state.findings}
-    for found in _Review(view, replay(view)).all():
+    steps = (evolve(step, turn=evolve(step.turn, reply=step.turn.reply[:_READ])) for step in replay(view))
+    for found in _Review(view, tuple(steps)).all():
         fresh = []
         for proposal in found:
             if proposal.data["key"] not in seen:

@@ -303,11 +303,10 @@ def _names(state: WorldState, kind: Kind) -> frozenset[str]:
 
 
 def are_hit_points(name: str) -> bool:
-    """Whether a name of a thing is a name of hit points, in any language, with or without a number: of 100 HP."""
+    """Whether a name of a thing is a name of hit points, in any language, with or without numbers: 80 of 100 HP."""
     words = [squash(word) for word in re.sub(r"[\d/]+", " ", name).split()]
-    return any(word in _hit_points() for word in words) and all(
-        word in _hit_points() or len(word) < 3 for word in words
-    )
+    rest = [word for word in words if word not in _hit_points()]
+    return len(rest) < len(words) and all(word.isascii() and len(word) < 3 for word in rest)
 
 
 @cache

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from saga_backends.tokens.estimate import BACKEND
 from saga_core.errors import UpstreamError
-from saga_core.extraction.answer import answer_schema, empty_answer, read_answer, without_inventions
+from saga_core.extraction.answer import answer_schema, are_hit_points, empty_answer, read_answer, without_inventions
 from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.question import LIMIT, ask, ask_again
 from saga_core.extraction.writer import read_delta
@@ -380,6 +380,21 @@ def test_what_was_had_and_came_back_in_one_answer_is_gone() -> None:
 def test_a_number_counts_in_figures_and_in_words(words: str) -> None:
     found = without_inventions(read_answer('{"hp": -15}'), words, "", STATE, strict=True)
     assert found.fields.hp_change == -15
+
+
+@pytest.mark.parametrize(
+    ("name", "so"),
+    [
+        ("HP", True),
+        ("100 HP", True),
+        ("80 of 100 HP", True),
+        ("체력 80/100", True),
+        ("체력 약", False),
+        ("health potion", False),
+    ],
+)
+def test_hit_points_are_no_thing_and_a_medicine_is_one(name: str, so: bool) -> None:
+    assert are_hit_points(name) is so
 
 
 async def test_a_provider_without_schemas_is_asked_for_json_and_then_in_words(counter: TokenCounter) -> None:
