@@ -119,8 +119,8 @@ class Keyring:
     _unreadable: bool = field(default=False, init=False)
     known: bool = field(default=False, init=False)
     """Whether the store was read at least once."""
-    _latest: float = field(default=0.0, init=False)
-    """The latest time seen: a key whose time is over stays refused if the clock is set back."""
+    _ends: dict[str, float] = field(factory=dict, init=False)
+    """When each former key ends on the monotonic clock, by its hash: it stays refused if the clock is set back."""
 
     @property
     def any(self) -> bool:
@@ -129,17 +129,18 @@ class Keyring:
 
     def find(self, key: str) -> KeyRecord | None:
         """Return the record of a key that is valid now. Hashes are compared in constant time."""
-        digest, found, now = digest_of(key), None, self._now()
+        digest, found = digest_of(key), None
         for record in self._by_prefix.get(key[:SHOWN], ()):
             same = hmac.compare_digest(digest, record.digest)
-            before = hmac.compare_digest(digest, record.former_digest) and now < record.former_until
-            if same or before:
+            before = hmac.compare_digest(digest, record.former_digest)
+            if same or (before and self._still(record)):
                 found = record
         return found
 
-    def _now(self) -> float:
-        self._latest = max(self._latest, self.clock.now())
-        return self._latest
+    def _still(self, record: KeyRecord) -> bool:
+        """Whether the former key of a record is still valid, by both clocks."""
+        is_over = self.clock.monotonic() >= self._ends.get(record.former_digest, 0.0)
+        return not is_over and self.clock.now() < record.former_until
 
     def owned_by(self, owner: str) -> KeyRecord | None:
         """Return the key of an owner, unless it was revoked."""
@@ -190,6 +191,12 @@ class Keyring:
         living = [record for record, _ in found.values() if not record.revoked]
         self._by_owner = {record.owner: record for record in living}
         self._by_prefix = {}
+        wall, passed = self.clock.now(), self.clock.monotonic()
+        self._ends = {
+            each.former_digest: self._ends.get(each.former_digest, passed + each.former_until - wall)
+            for each in living
+            if each.former_digest
+        }
         for record in living:
             for prefix in {record.prefix, record.former_prefix} - {""}:
                 self._by_prefix.setdefault(prefix, []).append(record)
@@ -269,7 +276,7 @@ class Keyring:
                 digest=digest_of(key),
                 former_prefix=before.prefix if grace else "",
                 former_digest=before.digest if grace else "",
-                former_until=self._now() + grace if grace else 0.0,
+                former_until=self.clock.now() + grace if grace else 0.0,
             )
 
         return await self._write(change), key

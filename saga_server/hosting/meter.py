@@ -35,6 +35,7 @@ PATIENCE: Final = 2.0
 """Seconds for which a turn waits for that copy."""
 MODE: Final = "access.use"
 _PAGE: Final = 200
+_DAYS: Final = 3
 
 
 @frozen(kw_only=True)
@@ -132,15 +133,16 @@ class _Known:
     read: float
     is_read: bool = True
     """Whether ``mine`` includes this server's earlier row. Otherwise it is added once it can be read."""
-    later: Use | None = None
-    """The use of a later day, while the clock is set back."""
+    days: dict[int, Use] = field(factory=dict)
+    """The use of the days that the clock left last, ahead or back."""
 
     def as_of(self, day: int, minute: int) -> Use:
-        """Return ``mine`` as of this day and minute. What a clock that is set back hides counts again on its day."""
-        if self.mine.day > day:
-            self.later = self.mine
-        elif self.later is not None and self.later.day <= day:
-            self.mine, self.later = self.later, None
+        """Return ``mine`` as of this day and minute. If the clock comes back to a day, its use counts again."""
+        if self.mine.day != day:
+            self.days[self.mine.day] = self.mine
+            self.mine = self.days.pop(day, self.mine)
+            for oldest in list(self.days)[:-_DAYS]:
+                del self.days[oldest]
         self.mine = _as_of(self.mine, day, minute)
         return self.mine
 
@@ -351,7 +353,7 @@ class Meter:
         known = self._known.get(key_id)
         now = self.clock.now()
         day, minute = int(now // DAY), int(now // MINUTE)
-        return _sum(day, minute, [mine if known is None else known.mine, *others.values()])
+        return _sum(day, minute, [mine if known is None else known.as_of(day, minute), *others.values()])
 
 
 def _as_of(use: Use, day: int, minute: int) -> Use:

@@ -103,10 +103,27 @@ async def test_the_key_before_is_taken_as_long_as_was_said() -> None:
     assert ring.find(secret) is not None and ring.find(second) is not None
     clock.passed = 60.0
     assert ring.find(secret) is None and ring.find(second) is not None
-    clock.passed = 30.0
+    clock.time -= 30.0
     assert ring.find(secret) is None, "also if the clock is set back"
     _, third = await ring.rotate(record.id)
     assert [ring.find(each) is not None for each in (secret, second, third)] == [False, False, True]
+
+
+async def test_a_clock_that_was_ahead_for_a_moment_makes_no_grace_longer() -> None:
+    clock = Hands()
+    ring = opened(clock=clock).keys
+    record, secret = await ring.create("one")
+    clock.time += 3_600.0
+    assert ring.find(secret) is not None
+    clock.time -= 3_600.0
+    rotated, _ = await ring.rotate(record.id, 60.0)
+    assert rotated.former_until == clock.now() + 60.0
+    clock.time += 3_600.0
+    assert ring.find(secret) is None
+    clock.time -= 3_600.0
+    assert ring.find(secret) is not None, "its time is not over"
+    clock.passed = 60.0
+    assert ring.find(secret) is None
 
 
 async def test_a_revoked_key_is_for_ever_revoked() -> None:

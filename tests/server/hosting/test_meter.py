@@ -282,6 +282,23 @@ async def test_one_key_is_not_counted_for_another() -> None:
     assert await access.admit("") is None, "a key of the settings has no quotas"
 
 
+async def test_a_clock_that_was_a_day_ahead_for_a_while_frees_nothing() -> None:
+    clock = at_midnight()
+    access = opened(clock=clock)
+    record = await key(access, tokens_a_day=100)
+    await access.spent(record.id, 120, None)
+    clock.time += 86_400.0
+    await access.admit(record.id)
+    await access.spent(record.id, 30, None)
+    await access.step()
+    clock.time -= 86_400.0
+    assert (await access.meter.use(record.id)).tokens == 120
+    with pytest.raises(QuotaExceeded, match="120 were used"):
+        await access.admit(record.id)
+    clock.time += 86_400.0
+    assert (await access.meter.use(record.id)).tokens == 30
+
+
 async def test_a_clock_that_was_set_back_for_a_while_frees_nothing() -> None:
     clock = at_midnight()
     access = opened(clock=clock)
