@@ -20,6 +20,8 @@ from saga_server.terminal import say
 _WEB = Path(__file__).parents[1] / "web"
 _PLACE = Path("public", "scripts", "extensions", "third-party", "saga")
 """Where SillyTavern finds extensions of all its users."""
+_MARK = "installed.json"
+"""A file that every installed panel has. It says where SAGA is."""
 _ADDRESS = "http://127.0.0.1:8000"
 """Where SillyTavern is unless it was configured otherwise."""
 
@@ -47,7 +49,7 @@ def install(folder: Path, address: str, place: Place) -> None:
         shutil.rmtree(panel)
     shutil.copytree(_WEB / "sillytavern", panel)
     own = {"address": f"http://127.0.0.1:{config.server.port}"}
-    (panel / "installed.json").write_text(json.dumps(own), encoding="utf-8")
+    (panel / _MARK).write_text(json.dumps(own), encoding="utf-8")
     say(f"The panel is in {panel}. Reload SillyTavern's page; the panel is in its extensions drawer.")
     if origin not in config.server.origins:
         _allow(place.file or Path(DEFAULT_FILE), origin)
@@ -66,21 +68,24 @@ def remove(folder: Path) -> None:
 
 
 def _inside(folder: Path) -> Path:
-    """Return the panel of the panel. Raises ``BadInput`` for a folder without a SillyTavern."""
+    """Return the folder of the panel. Raises ``BadInput`` for one without a SillyTavern, or with another extension."""
     if not (folder / "public" / "scripts" / "extensions").is_dir():
         raise BadInput(f"FOLDER: {folder} has no SillyTavern; give the folder with its server.js and public/scripts")
-    return folder.absolute() / _PLACE
+    panel = folder.absolute() / _PLACE
+    if panel.is_symlink() or (panel.exists() and not (panel / _MARK).is_file()):
+        raise BadInput(f"FOLDER: {panel} was not written by SAGA; move it away first")
+    return panel
 
 
 def _origin(address: str) -> str:
     try:
         found = urlsplit(address)
-        if found.scheme in ("http", "https") and found.hostname:
+        if found.scheme in ("http", "https") and found.hostname and not (found.path.strip("/") or found.query):
             [origin] = BrowserOrigins().read([f"{found.scheme}://{found.netloc}"])
             return str(origin)
     except (ValueError, RuleBroken):
         pass
-    raise BadInput(f"--address: {address!r} is no address; give one such as {_ADDRESS}")
+    raise BadInput(f"--address: {address!r} is no address of a server; give one such as {_ADDRESS}")
 
 
 def _allow(file: Path, origin: str) -> None:
@@ -122,6 +127,8 @@ _OF_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
 @settings
 def risuai(plugin: Path, place: Place) -> None:
     """Write SAGA's panel for RisuAI to PLUGIN, a file that ends in .js."""
+    if plugin.is_file() and not plugin.read_bytes().startswith(_HEAD.partition("\n")[0].encode()):
+        raise BadInput(f"PLUGIN: {plugin} was not written by SAGA; give another file")
     plugin.write_text(as_plugin(place.config().server.port), encoding="utf-8")
     say(f"{plugin} is written. In RisuAI, open Settings > Plugins, import it, and open SAGA in the menu.")
 

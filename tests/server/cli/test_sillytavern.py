@@ -32,7 +32,9 @@ def test_settings_that_are_written_otherwise_are_left_to_their_owner(text: str) 
     assert with_origin(text, "http://here:1") is None
 
 
-@pytest.mark.parametrize("address", ["http://a b", "http://a\tb c", "http://[x", "ftp://a", "a"])
+@pytest.mark.parametrize(
+    "address", ["http://a b", "http://a\tb c", "http://[x", "ftp://a", "a", "http://a/b", "http://a/?b"]
+)
 def test_an_address_that_no_origin_can_have_changes_nothing(tmp_path: Path, address: str) -> None:
     tavern, file = tmp_path / "tavern", tmp_path / "saga.yaml"
     (tavern / "public/scripts/extensions").mkdir(parents=True)
@@ -79,3 +81,30 @@ def test_the_plugin_is_one_file_that_knows_where_saga_is(tmp_path: Path) -> None
     assert not [line for line in text.splitlines() if line.startswith(("import ", "export "))]
     done = CliRunner().invoke(main, ["risuai", str(tmp_path / "none" / "saga.js"), "--config", str(file)])
     assert done.exit_code != 0
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_file_that_saga_did_not_write_stays(tmp_path: Path, linked: bool) -> None:
+    theirs, plugin = tmp_path / "server.js", tmp_path / "saga.js"
+    theirs.write_text("// @name saga's neighbour\n", encoding="utf-8")
+    if linked:
+        plugin.symlink_to(theirs)
+    done = CliRunner().invoke(main, ["risuai", str(plugin if linked else theirs)])
+    assert done.exit_code == 2 and "was not written by SAGA" in done.output
+    assert theirs.read_text(encoding="utf-8") == "// @name saga's neighbour\n"
+    again = tmp_path / "again.js"
+    assert [CliRunner().invoke(main, ["risuai", str(again)]).exit_code for _ in range(2)] == [0, 0]
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_an_extension_that_saga_did_not_write_stays(tmp_path: Path, linked: bool) -> None:
+    theirs, others = tmp_path / "public/scripts/extensions/third-party/saga", tmp_path / "others"
+    (others if linked else theirs).mkdir(parents=True)
+    if linked:
+        theirs.parent.mkdir(parents=True)
+        theirs.symlink_to(others)
+    (theirs / "index.js").write_text("// theirs", encoding="utf-8")
+    for command in ("install", "remove"):
+        done = CliRunner().invoke(main, ["sillytavern", command, str(tmp_path)])
+        assert done.exit_code == 2 and "was not written by SAGA" in done.output
+    assert (theirs / "index.js").read_text(encoding="utf-8") == "// theirs"
