@@ -199,7 +199,7 @@ def read_time(value: Any) -> float:
     if isinstance(value, bool):
         return 0.0
     if isinstance(value, int | float):
-        return _bounded(float(value))
+        return _bounded(value)
     if not isinstance(value, str):
         return 0.0
     text = value.strip()
@@ -231,7 +231,7 @@ def _spelt(text: str) -> float:
 
 
 def _bounded(number: float) -> float:
-    if not math.isfinite(number) or number <= 0:
+    if not 0 < number <= _LATEST * 1_000:  # also a whole number that no float can hold
         return 0.0
     number = number / 1_000 if number >= _MILLISECONDS else number
-    return number if number <= _LATEST else 0.0
+    return float(number) if number <= _LATEST else 0.0

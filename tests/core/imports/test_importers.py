@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import pytest
 from attrs import frozen
@@ -117,3 +118,17 @@ def test_every_kind_has_its_words() -> None:
     kinds = importer.importers().kinds
     assert kinds["saga_session"] and all(words.startswith(("a ", "personas")) for words in kinds.values())
     assert importer.importers().failed == {}
+
+
+@pytest.mark.parametrize(
+    "number",
+    [10**400, -(10**400), 10**25, 1e308, float("inf"), float("nan"), "9" * 400],
+    ids=["long", "negative", "whole", "float", "infinite", "none", "text"],
+)
+def test_a_number_too_large_for_a_time_fails_no_file(number: Any) -> None:
+    """Neither of a message nor of the whole chat. A file may hold any number."""
+    header = {**samples.HEADER, "create_date": number}
+    rows = [samples.message("Ysolde", text) for text in ("One.", "Two.")]
+    rows[0]["send_date"] = number
+    (found,) = read_file("x.jsonl", samples.jsonl(header, *rows)).found
+    assert isinstance(found.record, Chat)
