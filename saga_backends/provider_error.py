@@ -17,7 +17,7 @@ OVERLOADED = 529
 """The status with which Anthropic reports an overloaded API. It is not a standard HTTP status."""
 
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]+)?\Z")
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|gsk|xai|AIza)-?[A-Za-z0-9*_-]{8,}")
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|gsk|xai|AIza)-?(?:[A-Za-z0-9*_-]|%[0-9A-Fa-f]{2}){8,}")
 _KINDS = {
     400: "invalid_request_error",
     401: "authentication_error",

@@ -29,8 +29,8 @@ from saga_server.admin.parameters import (
     Text,
     TurnId,
 )
-from saga_server.admin.reply import filled, masked
-from saga_server.http import BEARER, done_by_owner, longest_wait, mask_of, saga_of
+from saga_server.admin.reply import filled
+from saga_server.http import BEARER, done_by_owner, longest_wait, mask_of, masked, saga_of
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -16,16 +16,6 @@ from saga_server.admin.endpoint import may_be_left_out
 
 A = TypeVar("A", bound=AttrsInstance)
 R = TypeVar("R")
-
-
-def masked(value: Any, mask: Callable[[str], str]) -> Any:
-    """Return plain data with every text masked: reasons may quote what a provider said."""
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, Mapping):
-        return {name: masked(part, mask) for name, part in value.items()}
-    return [masked(part, mask) for part in value] if isinstance(value, list | tuple) else value
-
 
 _ROWS = 100
 """Rows of a list that are encoded before the event loop gets control again."""

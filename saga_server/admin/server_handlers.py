@@ -20,7 +20,7 @@ from saga_server.admin.events import EVENTS, Listening
 from saga_server.admin.mounting import STARTED, to_its_end
 from saga_server.admin.openapi import describe_api
 from saga_server.admin.parameters import SomeSession
-from saga_server.admin.reply import filled, masked
+from saga_server.admin.reply import filled
 from saga_server.http import (
     BEARER,
     CURRENT,
@@ -34,6 +34,7 @@ from saga_server.http import (
     WORKER,
     RequestError,
     mask_of,
+    masked,
 )
 from saga_server.process import Reloaded, running_watch
 from saga_server.tenancy import tenancy_of

@@ -14,6 +14,7 @@ from saga_core.model import Turn
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
 from saga_core.state_block import hide
+from saga_server.http.callers.redaction import masked_reasons
 from saga_server.http.errors import describe
 from saga_server.http.reply_format import Choice, ReplyFormat, header_text
 
@@ -82,7 +83,7 @@ class Answer(ABC):
         if isinstance(part, TextPart):
             shown = reply.feed(part.text)
         elif isinstance(part, ExtraPart):
-            shown, fields = reply.extra(part.fields)
+            shown, fields = reply.extra(masked_reasons(part.fields, self.outlet.mask))
         else:
             reply.end(part.reason)
         self._say(part.index, shown, fields)

@@ -12,7 +12,7 @@ import logging
 import re
 import secrets
 import socket
-from collections.abc import AsyncIterator, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -22,9 +22,10 @@ from aiohttp.typedefs import Handler
 from prometheus_client import Counter
 
 from saga_core.counters import set_log_context, subject
+from saga_server.http.app_keys import CURRENT
 from saga_server.http.callers.redaction import mask_of
 from saga_server.http.door import DOORS, PLACE
-from saga_server.http.errors import Failure, describe
+from saga_server.http.errors import Failure, RequestError, describe
 from saga_server.http.reply_format import header_text
 
 HEAD_SECONDS = 30.0
@@ -213,12 +214,18 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
             return web.Response(status=_HUNG_UP)  # the client went away before it was answered
         failure = describe(error, mask_of(request))
     except Exception as error:  # noqa: BLE001 - the outermost handler: every error becomes a reply
-        failure = describe(error, mask_of(request))
+        failure = describe(error, _mask_for(error, request))
     place = request.get(PLACE)
     response = failure.response(place.door.error if place is not None else None)
     if failure.headers.get("Connection") == "close":
         response.force_close()
     return response
+
+
+def _mask_for(error: Exception, request: web.Request) -> Callable[[str], str]:
+    """What hides secrets in an error. The addresses that a caller gave, and those to use instead, stay readable."""
+    own = isinstance(error, RequestError) and error.param in ("Host", "Origin")
+    return request.app[CURRENT].mask if own else mask_of(request)
 
 
 # -- the start -------------------------------------------------------------------------------------------------

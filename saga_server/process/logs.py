@@ -37,8 +37,8 @@ _BEARER = re.compile(r"(?i)\b(bearer\s+)(?=\S*\d)[^\s\"',;]{8,}")
 _BASIC = re.compile(r"(?i)\b(basic\s+)(?=\S*[\d=])[a-z0-9+/_-]{8,}={0,2}")
 _NAMED = re.compile(r"(?i)(x-(?:goog-)?api-key[\"']?\s*[:=]\s*[\"']?)[^\s\"',;]+")
 _KEY = re.compile(
-    r"saga_[A-Za-z0-9_-]{40,}"
-    r"|(?:(?<=%[0-9A-Fa-f]{2})|(?<![A-Za-z0-9]))(?:(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16})"
+    r"saga_[A-Za-z0-9_-]{40,}|(?:(?<=%[0-9A-Fa-f]{2})|(?<![A-Za-z0-9]))"
+    r"(?:(?:sk|pk|rk)(?:-|%2[Dd])(?:[A-Za-z0-9_-]|%[0-9A-Fa-f]{2}){16,}|hf_[A-Za-z0-9]{20,}|AKIA[A-Z0-9]{16})"
 )
 _QUOTED = re.compile(re.escape(QUOTES) + ".*")
 _IN_URL = re.compile(r"(\w{1,20}://[^/\s:]{0,100}:)(?!\d{1,5}/)[^\s\"'<>]{1,300}(?=@)")
@@ -66,8 +66,8 @@ class Mask:
 
     @cached_property
     def _encoded(self) -> re.Pattern[str]:
-        """Matches a secret of which any character is percent-encoded, also those that need not be."""
-        return re.compile("|".join(map(_any_percent, self.secrets)) or r"(?!)")
+        """Matches a secret of which any character is escaped, also those that need not be."""
+        return re.compile("|".join(map(_any_escaped, self.secrets)) or r"(?!)")
 
     @classmethod
     def of(cls, secrets: Iterable[str]) -> Mask:
@@ -79,7 +79,7 @@ class Mask:
         """Return the text without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
-        if "%" in text:
+        if "%" in text or "\\" in text or "&#" in text:
             text = self._encoded.sub(HIDDEN, text)
         for pattern in (_BEARER, _BASIC, _NAMED, _IN_URL, _ALONE, _IN_ENCODED_URL):
             text = pattern.sub(rf"\1{HIDDEN}", text)
@@ -95,10 +95,12 @@ class Mask:
 
 
 def _spelled(secret: str) -> set[str]:
-    """Return a secret as written, percent-decoded, percent-encoded and in base64."""
+    """Return a secret as written, percent-decoded, percent-encoded, in base64 and in hexadecimal digits."""
     plain = unquote(secret)
     forms = {secret, plain, quote(plain, safe="", errors="replace"), quote(plain, errors="replace")}
-    return {each for each in (*forms, *_in_base64(plain.encode("utf-8", "replace"))) if len(each) >= _SHORTEST}
+    packed = plain.encode("utf-8", "replace")
+    forms |= {*_in_base64(packed), packed.hex(), packed.hex().upper()}
+    return {each for each in forms if len(each) >= _SHORTEST}
 
 
 def _in_base64(secret: bytes) -> Iterator[str]:
@@ -114,9 +116,15 @@ def _in_base64(secret: bytes) -> Iterator[str]:
 _FOR_URLS = str.maketrans("+/", "-_")
 
 
-def _any_percent(secret: str) -> str:
-    each = ("".join(f"%{byte:02x}" for byte in char.encode("utf-8", "replace")) for char in secret)
-    return "".join(f"(?:{re.escape(char)}|(?i:{percent}))" for char, percent in zip(secret, each, strict=True))
+def _any_escaped(secret: str) -> str:
+    """A pattern for a secret of which any character is escaped: in percents, as in JSON, Python or HTML."""
+    found = []
+    for char in secret:
+        percents = "".join(f"%(?:25)?{byte:02x}" for byte in char.encode("utf-8", "replace"))
+        number = ord(char)
+        others = rf"{percents}|\\x{number:02x}|\\u{number:04x}|&#0{{0,5}}(?:{number}|x0{{0,5}}{number:x});"
+        found.append(f"(?:{re.escape(char)}|(?i:{others}))")
+    return "".join(found)
 
 
 class TextFormatter(logging.Formatter):

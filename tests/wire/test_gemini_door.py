@@ -14,7 +14,7 @@ import pytest
 
 from tests.fake_providers.server import ProtocolServer
 from tests.fake_providers.steps import calls, errors, fails, hangs, raw, says
-from tests.server.client import BLOCK, Client, Reply
+from tests.server.client import BLOCK, Client, Reply, words
 from tests.wire.dialects import DIALECTS, OLDER, provider_server, settings_for
 
 RECORDINGS = Path(__file__).resolve().parents[3] / "shared" / "fixtures" / "providers"
@@ -197,6 +197,26 @@ async def test_nothing_is_lost_before_a_provider_of_the_same_shape() -> None:
             refused = chunks((await saga.post(PATH.format(model, verb), json=body)).raw)[-1]
             assert refused["promptFeedback"] == blocked["promptFeedback"]
         assert upstream.refusals == []
+
+
+async def test_the_reasons_of_the_provider_hide_what_players_should_not_see() -> None:
+    """A key of another provider, an address and a path, in the fields in which Google says why it stopped."""
+    keys = {"server": {"api_keys": ["admin-key-1"], "chat_keys": ["chat-key-1"]}}
+    why = "admin-key-1 of http://10.0.0.1:99/v1 in /srv/saga/data.json"
+    feedback = {"promptFeedback": {"blockReason": why, "blockReasonMessage": why}}
+    candidate = {"content": {"parts": [{"text": "The key turns."}]}, "finishReason": why, "finishMessage": why}
+    found = {"citationMetadata": {"citationSources": [{"uri": "https://example.org/a"}]}}
+    async with staged("google", **keys) as (saga, upstream, model):
+        saga.key = "chat-key-1"
+        for told in (feedback, {"candidates": [{**candidate, **found}]}):
+            upstream.then(raw(json.dumps(told).encode(), "application/json"))
+            for_google = await saga.post(PATH.format(model, VERBS[0]), json={"contents": said("I knock.")})
+            upstream.then(raw(json.dumps(told).encode(), "application/json"))
+            for_openai = await saga.post("/v1/chat/completions", json={"model": model, "messages": words("I knock.")})
+            for answer in (for_google, for_openai):
+                assert answer.status == 200 and b"(key) of (address) in (path)" in answer.raw
+                assert not [each for each in (b"admin-key", b"10.0.0.1", b"/srv") if each in answer.raw]
+        assert b"https://example.org/a" in for_google.raw
 
 
 BAD: list[tuple[Any, ...]] = [

@@ -240,3 +240,13 @@ class TestLogs:
             )
         for kind in ("text", "json"):
             assert formatter(kind, ["saga-key-geheim", "abc"]).format(record).count("(key)") == 2
+
+
+async def test_a_refusal_of_an_address_says_what_to_do(offline: Client) -> None:
+    """What a caller sent and what to use instead are no secrets; a key in it is one all the same."""
+    evil = await offline.post("/api/drain", headers={"Origin": "http://evil.local:1/sk-proj-abcdefghijklmnop1234"})
+    assert evil.error["message"].startswith("Origin: pages of http://evil.local:1/(key) may not use this; add")
+    host = await offline.post("/api/drain", headers={"Host": "evil.local:8000"})
+    assert host.error["message"].startswith(
+        "Host: 'evil.local:8000' is not this server's name; address it as 127.0.0.1"
+    )

@@ -176,6 +176,24 @@ def test_a_secret_in_base64_or_percents_is_taken_out_wherever_it_stands(around: 
         shown = mask(f"refused {packed.decode()} here")
         assert "(key)" in shown and len(shown) < len(packed) + 6
     assert mask(f"{before}open%2Dses%61me%2f9%3F{behind}") == f"{before}(key){behind}"
+    assert mask(f"{before}{b'open-sesame/9?'.hex()}{behind}") == f"{before}(key){behind}"
+
+
+def _escaped(form: str) -> str:
+    return "".join(form.format(ord(char)) for char in "open-sesame/9?")
+
+
+@pytest.mark.parametrize("form", ["%{:02X}", "%25{:02x}", "\\x{:02x}", "\\u{:04X}", "&#{};", "&#x{:X};"])
+def test_a_secret_is_taken_out_in_every_escape(form: str) -> None:
+    mask = Mask.of(["open-sesame/9?"])
+    assert (
+        mask(f"bad {_escaped(form)} here") == mask(f"bad open{form.format(ord('-'))}sesame/9? here") == "bad (key) here"
+    )
+
+
+def test_what_looks_like_a_key_is_taken_out_with_its_escapes() -> None:
+    for text in ("sk-proj%2Dabcdefghijklmnop1234", "sk%2dproj-abcdefghijklmnop1234"):
+        assert Mask.of(())(f"bad {text} here") == "bad (key) here"
 
 
 @pytest.mark.parametrize(
