@@ -23,6 +23,8 @@ from saga_core.world import World
 
 _PAGE = 2_000
 _READ = 256
+_LONGEST = 256
+"""No id and no label of a session has more characters."""
 _SEGMENTS = 16
 _LARGE = 64 * 1_024
 """Worlds from this size in bytes on are decoded in a thread. A world of 5,000 entries takes a fifth of a second."""
@@ -172,9 +174,9 @@ class Journal:
 
     async def session(self, session_id: str) -> Session:
         """Return a session by id. ``NotFound``."""
-        raw = await value(self.kv, keys.session(session_id))
+        raw = await value(self.kv, keys.session(session_id)) if len(session_id) <= _LONGEST else None
         if raw is None:
-            raise NotFound(f"there is no session {session_id!r}")
+            raise NotFound(f"there is no session {session_id[:80]!r}")
         found = codec.decode(raw, Session)
         if found.id != session_id:
             raise StoreCorrupt(f"session {session_id}: its record is of session {found.id[:80]!r}")
@@ -182,7 +184,7 @@ class Journal:
 
     async def labelled(self, owner: str, label: str) -> str | None:
         """Return the id of the owner's session with this label."""
-        raw = await value(self.kv, keys.label(owner, label))
+        raw = await value(self.kv, keys.label(owner, label)) if len(label) <= _LONGEST else None
         return None if raw is None else _text(raw)
 
     async def sessions(self) -> list[Session]:

@@ -123,7 +123,7 @@ class SessionDirectory:
         known = await self.journal.labelled(owner, name)
         found = await self.journal.session(known if known is not None else name)
         if found.owner != owner:
-            raise NotFound(f"there is no session {name!r}")
+            raise NotFound(f"there is no session {name[:80]!r}")
         return found
 
     async def load(self, session_id: str) -> LiveSession:

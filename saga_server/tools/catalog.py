@@ -118,7 +118,7 @@ class Tool:
         for own, value in values.items():
             places[found[own][2]][own] = value
         for own, value in places["path"].items():
-            if value in ("", ".", ".."):  # a segment that a client would resolve to another endpoint
+            if value in ("", ".", "..") or not value.isprintable():  # segments that would lead to another endpoint
                 raise BadInput(self.in_its_words(f"{own}: {value!r} names nothing; give an id or a name"))
         path = re.sub(r"\{(\w+)\}", lambda part: quote(places["path"][part[1]], safe=""), self.endpoint.path)
         body = json.dumps(places["body"], ensure_ascii=False).encode("utf-8", "replace") if places["body"] else None

@@ -102,6 +102,13 @@ async def test_a_label_finds_a_session_where_it_is_the_only_one() -> None:
             await stage.directory.find(name)
 
 
+@pytest.mark.parametrize("owner", ["mina", None])
+async def test_a_name_that_no_session_can_have_is_none(owner: str | None) -> None:
+    stage = Stage()
+    with pytest.raises(NotFound, match=r"there is no session '모{80}'"):
+        await stage.directory.find("모" * 4_000, owner)
+
+
 async def test_a_session_is_loaded_once_nobody_changes_it_as_a_whole() -> None:
     stage = Stage()
     live = await stage.begin("모험")

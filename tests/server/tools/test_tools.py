@@ -404,6 +404,7 @@ async def test_a_model_reaches_its_session_and_its_risks_alone(here: Path) -> No
         ("undo", {"session": "s", "change": ".."}, "change: '..' names nothing"),
         ("undo", {"session": "s", "change": ""}, "change: '' names nothing"),
         ("remember", {"session": "..", "text": "x"}, "session: '..' names nothing"),
+        ("state", {"session": "als\n"}, "session: 'als\\n' names nothing"),
         ("remember", {"session": "s", "text": "x" * 4_001}, "text: 4001 characters are too many (at most 4000)"),
         ("remember", {"session": "s", "text": "x", "kind": "forget"}, "kind: remember has no such argument"),
         ("remember", {"session": "s"}, "text: missing"),
