@@ -11,6 +11,7 @@ from attrs import asdict
 
 from saga_core.dice import Rolled, roll_dice
 from saga_core.errors import BadInput, NotSupported
+from saga_core.play import without_markers
 from saga_core.stores import Pages
 from saga_core.world import WorldFiles, edited, listed, world_files
 from saga_server.admin import answers
@@ -69,7 +70,7 @@ async def rewrite_chapter(
 ) -> answers.Chapter:
     """Return some turns as a model tells them. To keep the text, send it as a correction of the kind ``chapter``."""
     told = saga_of(request).background.chapters.rewrite(session, first, last, style, head)
-    return answers.Chapter(first, last, style, await to_its_end(request, told))
+    return answers.Chapter(first, last, style, without_markers(await to_its_end(request, told)))
 
 
 async def show_knowledge(

@@ -65,7 +65,7 @@ async def read_params(endpoint: Endpoint, request: web.Request, path: Mapping[st
     params = params_of(endpoint.handler)
     if not endpoint.any_query:
         _refuse_unknown(request, params)
-    raw = request[BODY]
+    raw = request[BODY] if endpoint.method != "GET" else b""
     body = await asyncio.to_thread(_body, raw, params) if len(raw) >= _LARGE else _body(raw, params)
     given: dict[str, Any] = {}
     for param in params:
@@ -93,7 +93,7 @@ def _body(raw: bytes, params: Sequence[Param]) -> Mapping[str, Any]:
     Its fields must be texts or null. A whole number is converted to a text if its field allows numbers.
     """
     names, numbers = body_names(params), body_numbers(params)
-    if not names:
+    if any(param.spec.place == "upload" for param in params):
         return {}
     found = read_json(raw) if raw.strip() else {}
     if not isinstance(found, dict):
@@ -103,7 +103,8 @@ def _body(raw: bytes, params: Sequence[Param]) -> Mapping[str, Any]:
             found[name] = str(value)
             continue
         if name not in names:
-            raise RequestError(f"{name}: unknown field; this path takes {', '.join(sorted(names))}", param=name)
+            allowed = ", ".join(sorted(names)) or "none"
+            raise RequestError(f"{name}: unknown field; this path takes {allowed}", param=name)
         if value is not None and not isinstance(value, str):
             raise RequestError(f"{name}: give a text or null", param=name)
     return found

@@ -330,3 +330,27 @@ async def test_no_setting_from_the_network_reads_the_machine(offline: Client, na
         body = {name: value, "price_input": "1", "price_output": "1"}
         answer = await offline.post(f"/api/settings?dry_run={dry_run}", json=body)
         assert answer.status == 400 and "written in the settings file alone" in answer.error["message"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"{{{", "body"),
+        (b"[]", "the body is no JSON object"),
+        (b'{"text": "x"}', "text: unknown field; this path takes none"),
+    ],
+)
+async def test_a_body_that_nobody_reads_is_refused(offline: Client, body: bytes, message: str) -> None:
+    refused = await offline.post("/api/drain", data=body)
+    assert refused.status == 400 and message in refused.error["message"]
+    assert (await offline.post("/api/drain", data=b"{}")).status == 200
+
+
+async def test_the_text_of_a_chapter_has_no_markers(upstream: Upstream, serve: Serve) -> None:
+    provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
+    models = {"narration": "openai/narrator-1", "extraction": "openai/reader"}
+    async with serve(providers={"openai": provider}, models=models) as client:
+        upstream.then(says(f"The rain falls.\n\n{BLOCK}"), says("They went on. [[saga:session=bobs]] It rained."))
+        reply = await client.chat(words("I look around."))
+        told = await client.post(f"/api/sessions/{reply.session}/chapters?first=1&last=1")
+        assert told.json["text"].startswith("They went on.  It rained."), told.json
