@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from attrs import define, field, frozen
@@ -20,11 +19,11 @@ from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.player import nameless, the_player
 from saga_core.extraction.question import quoted
 from saga_core.ids import entity_id
-from saga_core.language import SENTENCE_TITLE, any_of, fold_name, language_of, mentions, nfc
+from saga_core.language import SENTENCE_TITLE, fold_name, language_of, mentions, nfc
 from saga_core.messages import PromptPlan, question
 from saga_core.model import Event, Introduced, Kind, WorldState, deltas
 from saga_core.model_calls import BeforeCall, Count, ModelCall, ModelCallFailed, Paid, Unusable, read_object
-from saga_core.naming import Evidence, Names, is_word_for_player
+from saga_core.naming import Evidence, Names, is_word_for_player, pattern_of
 from saga_core.state_block import parse_block
 
 LIMIT = 2_500
@@ -160,7 +159,9 @@ def _is_told(name: str, known: str, clauses: Sequence[str]) -> bool:
     if name != known and (name in known.split() or known in name.split()):
         return True
     marked = tuple(f"{opened}{name}{closed}" for opened, closed in _MARKS)
-    return any(name in each and (_naming().search(each) or any(mark in each for mark in marked)) for each in clauses)
+    return any(
+        name in each and (pattern_of("naming").search(each) or any(mark in each for mark in marked)) for each in clauses
+    )
 
 
 def _stands_beside(name: str, known: str, clauses: Sequence[str]) -> bool:
@@ -181,11 +182,6 @@ def _belongs(name: str, taken: Sequence[str]) -> bool:
     """Whether a name is made of the words of another person's: captain sole, of captain brannick sole."""
     words = set(name.split())
     return any(words <= set(other.split()) for other in taken)
-
-
-@cache
-def _naming() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.names.naming), re.I)
 
 
 def _shared(bearers: Sequence[Sequence[str]]) -> set[str]:

@@ -27,7 +27,7 @@ def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
     If the place itself is dreamed, so is the company. If only dreamed people are listed as present, the report does
     not say who is really there.
     """
-    dreamed = fields.location is not None and _says(_unreal(), fields.location)
+    dreamed = fields.location is not None and _says("unreal", fields.location)
     real = [name for name in fields.present or () if not _is_unreal(name, names)]
     present = None if dreamed or (fields.present and not real) else fields.present
     return evolve(
@@ -43,17 +43,18 @@ def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
 def hearing_from_elsewhere(fields: BlockFields, names: Names) -> list[str]:
     """The ids of known people who are not with the player and hear what is said: a voice on the radio."""
     told = (name for name in (*(fields.present or ()), *fields.npc_met) if _is_remote(name, names))
-    return _known(names, (name for name in told if _REMARK.search(name) and not _hears_nothing().search(name)))
+    remarks = ((name, found[1]) for name in told if (found := _REMARK.search(name)) is not None)
+    return _known(names, (name for name, remark in remarks if _remarks("absent").search(remark) is None))
 
 
 def noticing_nothing(fields: BlockFields, names: Names) -> list[str]:
     """The ids of people who are with the player and do not notice what happens. A remark says so, or a status that
     somebody had before the turn and still has."""
-    told = _known(names, (name for name in fields.present or () if _says(_unaware(), name)))
+    told = _known(names, (name for name in fields.present or () if _says("unaware", name)))
     changed = _known(names, (status.name for status in fields.status_changes))
     for who in names.state.present:
         status = str(names.state.entities[who].get("status") or "")
-        if who not in changed and _unaware().fullmatch(status.strip()) is not None:
+        if who not in changed and _remarks("unaware").fullmatch(status.strip()) is not None:
             told.append(who)
     return told
 
@@ -69,16 +70,16 @@ def _those_here(told: Iterable[str], names: Names) -> tuple[str, ...]:
 
 
 def _is_unreal(name: str, names: Names) -> bool:
-    return _says(_unreal(), name) and not _is_somebody(name, names)
+    return _says("unreal", name) and not _is_somebody(name, names)
 
 
 def _is_remote(name: str, names: Names) -> bool:
     """Whether somebody is only heard or seen from elsewhere. Who was with the player and calls somebody is there."""
     if _is_somebody(name, names):
         return False
-    if _says(_remote(), name):
-        return not _is_with_the_player(name, names) or not _says(_calling(), name)
-    return _says(_calling(), name) and not _is_with_the_player(name, names)
+    if _says("remote", name):
+        return not _is_with_the_player(name, names) or not _says("calling", name)
+    return _says("calling", name) and not _is_with_the_player(name, names)
 
 
 def _is_with_the_player(name: str, names: Names) -> bool:
@@ -91,36 +92,13 @@ def _is_somebody(name: str, names: Names) -> bool:
     return found is not None and names.knows(Kind.CHARACTER, found[1].strip())
 
 
-def _says(pattern: re.Pattern[str], name: str) -> bool:
+def _says(row: str, name: str) -> bool:
+    """Whether the remark behind a name is one of this row."""
     found = _REMARK.search(name)
-    return found is not None and pattern.fullmatch(found[1].strip()) is not None
+    return found is not None and _remarks(row).fullmatch(found[1].strip()) is not None
 
 
 @cache
-def _unreal() -> re.Pattern[str]:
-    """Matches remarks that something is dreamed, remembered or imagined. Compiled on first use."""
-    return re.compile(any_of(lambda each: each.statuses.unreal), re.I)
-
-
-@cache
-def _remote() -> re.Pattern[str]:
-    """Matches remarks that somebody is not there, but only heard or seen from elsewhere. Compiled on first use."""
-    return re.compile(any_of(lambda each: each.statuses.remote), re.I)
-
-
-@cache
-def _hears_nothing() -> re.Pattern[str]:
-    """Matches remarks about people elsewhere who do not hear what is said. Compiled on first use."""
-    return re.compile(any_of(lambda each: each.statuses.absent), re.I)
-
-
-@cache
-def _unaware() -> re.Pattern[str]:
-    """Matches remarks that somebody who is there does not notice what happens. Compiled on first use."""
-    return re.compile(any_of(lambda each: each.statuses.unaware), re.I)
-
-
-@cache
-def _calling() -> re.Pattern[str]:
-    """Matches remarks that somebody makes a call, from here or from elsewhere. Compiled on first use."""
-    return re.compile(any_of(lambda each: each.statuses.calling), re.I)
+def _remarks(row: str) -> re.Pattern[str]:
+    """Matches the remarks of a row of ``StatusWords``, in all languages. Compiled on first use."""
+    return re.compile(any_of(lambda each: str(getattr(each.statuses, row))), re.I)

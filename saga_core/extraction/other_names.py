@@ -10,7 +10,7 @@ from attrs import frozen
 
 from saga_core.language import any_of, every
 from saga_core.model import Event, Kind, deltas
-from saga_core.naming import Names, unmasked_in
+from saga_core.naming import Names, patterns_of, unmasked_in
 
 _SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
 _CLAUSE = re.compile(r"[^,，、;；:：]+")
@@ -23,18 +23,6 @@ def _same() -> re.Pattern[str]:
 
 
 @cache
-def _also() -> tuple[re.Pattern[str], ...]:
-    """Sentences that tell another name of somebody. Made when first needed."""
-    return tuple(re.compile(each.names.also) for each in every() if each.names.also)
-
-
-@cache
-def _alias() -> tuple[re.Pattern[str], ...]:
-    """Clauses that tell under which name somebody goes. Made when first needed."""
-    return tuple(re.compile(each.names.alias) for each in every() if each.names.alias)
-
-
-@cache
 def _nicknaming() -> tuple[re.Pattern[str], ...]:
     """Parts of sentences that tell that somebody gets a nickname. Made when first needed."""
     words = "|".join(re.escape(word) for each in every() for word in each.names.nicknames)
@@ -42,12 +30,7 @@ def _nicknaming() -> tuple[re.Pattern[str], ...]:
         rf"(?P<name>[^\s()（）,，、.。:：;；]{{1,24}}) ?[(（](?:{words})[ :：]{{0,2}}[\"'“‘「『]?"
         r"(?P<other>[^()（）\"'“”‘’「」『』]{1,20})[\"'”’」』]?[)）]"
     )
-    return (re.compile(aside), *(re.compile(each.names.nicknaming) for each in every() if each.names.nicknaming))
-
-
-def _identity() -> tuple[re.Pattern[str], ...]:
-    """Clauses that tell that two are one person. Made when first needed."""
-    return tuple(re.compile(each.names.identity) for each in every() if each.names.identity)
+    return (re.compile(aside), *patterns_of("nicknaming"))
 
 
 @frozen
@@ -99,7 +82,7 @@ class OtherNames:
 
     def _also_called(self, sentence: str) -> Iterator[Event]:
         """Somebody of whom a note tells another name: "the nun's real name is Sera", 별명은 쥐방울."""
-        found = next((found for pattern in _also() if (found := pattern.fullmatch(sentence))), None)
+        found = next((found for pattern in patterns_of("also") if (found := pattern.fullmatch(sentence))), None)
         if found is None:
             yield from self._under_other_names(sentence)
             yield from self._one_and_the_same(sentence)
@@ -116,7 +99,9 @@ class OtherNames:
         """Those of whom a clause of the sentence tells an alias: 沈默化名小吴，叶知秋化名周太太. Names only that the
         report or the reply has, for an alias in other words may be none."""
         for clause in dict.fromkeys((sentence, *_CLAUSE.findall(sentence))):
-            found = next((found for pattern in _alias() if (found := pattern.fullmatch(clause.strip()))), None)
+            found = next(
+                (found for pattern in patterns_of("alias") if (found := pattern.fullmatch(clause.strip()))), None
+            )
             name, other = (found["name"].strip(), found["other"].strip()) if found else ("", "")
             if (
                 name
@@ -135,13 +120,15 @@ class OtherNames:
         The second must be known, for what stands there may be no name. The first may occur in the texts only.
         """
         for clause in dict.fromkeys((sentence, *_CLAUSE.findall(sentence))):
-            found = next((found for pattern in _identity() if (found := pattern.fullmatch(clause.strip()))), None)
+            found = next(
+                (found for pattern in patterns_of("identity") if (found := pattern.fullmatch(clause.strip()))), None
+            )
             name, really = (found["name"].strip(), found["other"].strip()) if found else ("", "")
             is_known = bool(really) and self.names.knows(Kind.CHARACTER, really)
-            if is_known and (self.names.knows(Kind.CHARACTER, name) or self._is_told(name)):
+            if is_known and (self.names.knows(Kind.CHARACTER, name) or self._ispatterns_of(name)):
                 yield from self.revealed(really, name)
 
-    def _is_told(self, name: str) -> bool:
+    def _ispatterns_of(self, name: str) -> bool:
         """Whether the texts have a name, and it is not that of a thing or a place."""
         elsewhere = self.names.knows(Kind.ITEM, name) or self.names.knows(Kind.LOCATION, name)
         return not elsewhere and (name in self.told or self.names.evidence.has(name))

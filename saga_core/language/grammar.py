@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from attrs import field, frozen
 
 from saga_core.language.tables import NEVER
+
+
+class GrammarWords:
+    """The lists of ``grammar.toml`` in a language's folder, which only the code of its grammar reads."""
+
+    def __init__(self, grammar: str) -> None:
+        """``grammar`` is the path of the code."""
+        self._read: dict[str, Any] = tomllib.loads(Path(grammar).with_name("grammar.toml").read_text(encoding="utf-8"))
+
+    def __getitem__(self, name: str) -> list[str]:
+        """The words of a list."""
+        found: str = self._read[name]
+        return found.split()
+
+    def table(self, name: str) -> dict[str, str]:
+        """A section: words by other words."""
+        return dict(self._read[name])
 
 
 def _no_number(written: str) -> int | None:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from saga_core.naming.cast import stands_in_text_of
 from saga_core.naming.doubts import Doubt, disguise, doubts
 from saga_core.naming.evidence import Evidence
-from saga_core.naming.forms import fold, is_form_of, is_full_name, is_last_part, remarked, same_name, words_of
+from saga_core.naming.forms import (
+    fold,
+    is_form_of,
+    is_full_name,
+    is_last_part,
+    pattern_of,
+    patterns_of,
+    remarked,
+    same_name,
+    words_of,
+)
 from saga_core.naming.names import Names, is_particular, is_word_for_player, told_apart, unmasked_in, words_of_thing
 
 __all__ = [
@@ -20,6 +30,8 @@ __all__ = [
     "is_last_part",
     "is_particular",
     "is_word_for_player",
+    "pattern_of",
+    "patterns_of",
     "remarked",
     "same_name",
     "stands_in_text_of",

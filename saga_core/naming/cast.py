@@ -21,8 +21,8 @@ from itertools import pairwise, takewhile
 
 from attrs import evolve, frozen
 
-from saga_core.language import SENTENCE_TITLE, all_of, any_of, caseless, every, fold_name, is_hangul, is_kana, mentions
-from saga_core.naming.forms import bare, fold, forms, is_title, known_as, parts
+from saga_core.language import SENTENCE_TITLE, caseless, fold_name, is_hangul, is_kana, mentions
+from saga_core.naming.forms import bare, fold, forms, is_title, known_as, name_words, parts, pattern_of, patterns_of
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
 _CLOSING = ' \t*]】」』)）"”'
@@ -157,7 +157,7 @@ def _begins_with(head: str, name: str) -> bool:
 
 def _is_about(text: str, name: str) -> bool:
     """Whether a text begins with a name and not with what is hers: 林晚晴的二姨, Mara's sister."""
-    return text.startswith(name) and not text[len(name) :].startswith(_possessives())
+    return text.startswith(name) and not text[len(name) :].startswith(tuple(name_words("possessives")))
 
 
 @lru_cache(maxsize=64)
@@ -173,7 +173,7 @@ def _about(card: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[st
             parts_of = (part.strip(_OPENING) for each in sentences for part in re.split(r"[:：]", each))
             own += [part for part in parts_of if any(_is_about(part, name) for name in names)]
             others += [each for each in sentences if any(name in each for name in names)]
-    return tuple(own), tuple(each for each in others if _words("naming").search(each)), tuple(others)
+    return tuple(own), tuple(each for each in others if pattern_of("naming").search(each)), tuple(others)
 
 
 @lru_cache(maxsize=16)
@@ -263,7 +263,7 @@ def _of_line(line: str) -> Iterator[CardEntry]:
     if matched is None:
         return
     head = body[: matched.start("remark") - 1 if matched["remark"] else matched.end()].strip(_OPENING + _CLOSING)
-    verb = _words("subject").search(head)
+    verb = pattern_of("subject").search(head)
     rest = body[matched.end() :]
     if verb is not None:
         head, rest = head[: verb.start()].strip(), head[verb.start() :] + rest
@@ -280,7 +280,7 @@ def _of_line(line: str) -> Iterator[CardEntry]:
         other = _subject_of(sentence, head, other) if number else ""
         for at, name in _marks(sentence):
             if caseless(head):
-                by_pronoun = named if _words("pronoun").search(sentence, max(0, at - 2), at) else ""
+                by_pronoun = named if pattern_of("pronoun").search(sentence, max(0, at - 2), at) else ""
                 whose: str | None = by_pronoun or _whose(sentence, at, name) or other
             else:
                 whose = _nearest(sentence, at, other, last)
@@ -308,7 +308,7 @@ def _subject_of(sentence: str, head: str, before: str) -> str:
         if named is None or _naming_next().match(opening, named.end()):  # Old Tobias calls her Birdie
             return before
         return named.group()
-    if _words("pronoun").search(opening) or list(_marks(opening + "，")):
+    if pattern_of("pronoun").search(opening) or list(_marks(opening + "，")):
         return ""
     return opening.strip(_OPENING + _CLOSING)[-20:]
 
@@ -320,14 +320,14 @@ def _whose(sentence: str, at: int, name: str) -> str:
     """
     left = _ASIDES.sub("", sentence[:at])
     left = re.split(r"[,，、]", left)[-1].rstrip(_OPENING + "'‘")
-    if (cue := _cue().search(left)) is not None and not _words("pronoun").search(left):
+    if (cue := _cue().search(left)) is not None and not pattern_of("pronoun").search(left):
         named = left[: cue.start()].strip(_OPENING + _CLOSING)[-20:]
         if len(named) > 1:
             return named
-    found = _words("object").search(left)
+    found = pattern_of("object").search(left)
     has_verb = sentence[at + len(name) :].lstrip(_CLOSING + "'’")[:1].isalpha()
-    if found is None and has_verb and not _words("calls").match(sentence, at + len(name)):
-        found = _words("topic").search(left)
+    if found is None and has_verb and not pattern_of("calls").match(sentence, at + len(name)):
+        found = pattern_of("topic").search(left)
     whose = left[: found.start()].strip(_OPENING + _CLOSING) if found is not None else ""
     return "" if fold_name(whose) in _labels() else whose[-20:]
 
@@ -392,7 +392,7 @@ def _first(head: str, rest: str) -> Iterator[str]:
         ):
             if is_title(fold(titled[1])):
                 yield titled.group()
-    verb = _words("subject").match(rest)
+    verb = pattern_of("subject").match(rest)
     found = _FIRST.match(" " + rest[verb.end() :] if verb is not None else rest)
     if found is None:
         return
@@ -436,14 +436,14 @@ def _of_sheets(card: str) -> Iterator[CardEntry]:
 
 
 def _of_sheet(sheet: list[tuple[str, str]]) -> Iterator[CardEntry]:
-    name = next((value for key, value in sheet if key in _name_keys()), "")
+    name = next((value for key, value in sheet if key in _keys("name_keys")), "")
     matched = _HEAD.match(name)
     if matched is None or len(sheet) < 2:
         return
     head = name[: matched.start("remark") - 1 if matched["remark"] else matched.end()].strip(_OPENING + _CLOSING)
     others = [matched["remark"] or ""]
     for key, value in sheet:
-        if key in _nickname_keys():
+        if key in _keys("nicknames"):
             others += re.split(r"[,，、/;；]", value)
     marked = [each.strip(_OPENING + _CLOSING) for each in others]
     if _is_name(head):
@@ -463,14 +463,14 @@ def _is_name(text: str) -> bool:
 @cache
 def _called() -> tuple[re.Pattern[str], ...]:
     """Matches the name beside a word for a nickname, before it or behind it."""
-    before = _any(all_of(lambda each: each.names.nicknames))
+    before = _any(name_words("nicknames"))
     return (
         re.compile(rf"(?i:\b(?:{before}))[:：]? ?[\"“']?(?P<name>{_LATIN})"),
         re.compile(
             rf"(?:{before})[:：]? ?[「『“\"'‘]?(?P<name>[^\s\x00-\x7f、，,「」『』“”‘’（）()]{{2,8}}?)"
             r"(?=[、，,。.;；」』”’\"')）]|$)"
         ),
-        *(re.compile(each.names.called) for each in every() if each.names.called),
+        *patterns_of("called"),
     )
 
 
@@ -479,42 +479,27 @@ def _any(words: Iterable[str]) -> str:
 
 
 @cache
-def _possessives() -> tuple[str, ...]:
-    return tuple(all_of(lambda each: each.names.possessives))
-
-
-@cache
 def _labels() -> frozenset[str]:
     """Words for a nickname without what stands behind them: 별명 of 별명은."""
-    words = all_of(lambda each: each.names.nicknames)
+    words = name_words("nicknames")
     return frozenset(fold_name(word) for word in words) | frozenset(
-        fold_name(word[: found.start()]) for word in words if (found := _words("topic").search(word)) is not None
+        fold_name(word[: found.start()]) for word in words if (found := pattern_of("topic").search(word)) is not None
     )
-
-
-@cache
-def _words(name: str) -> re.Pattern[str]:
-    """The pattern of ``NameWords`` with this name, in all languages."""
-    return re.compile(any_of(lambda each: str(getattr(each.names, name))), re.I)
 
 
 @cache
 def _cue() -> re.Pattern[str]:
     """Matches a word for a nickname at the end of a text: 店里帮工的阿梅本名, before 吴梅."""
-    words = _any((*_labels(), *all_of(lambda each: each.names.nicknames)))
+    words = _any((*_labels(), *name_words("nicknames")))
     return re.compile(rf"(?<=\S)(?:{words})[:：]?\s{{0,4}}\Z")
 
 
 @cache
 def _naming_next() -> re.Pattern[str]:
-    return re.compile(rf"\s(?:{_any(all_of(lambda each: each.names.nicknames))})\b")
+    return re.compile(rf"\s(?:{_any(name_words('nicknames'))})\b")
 
 
 @cache
-def _name_keys() -> frozenset[str]:
-    return frozenset(map(fold_name, all_of(lambda each: each.names.name_keys)))
-
-
-@cache
-def _nickname_keys() -> frozenset[str]:
-    return frozenset(map(fold_name, all_of(lambda each: each.names.nicknames)))
+def _keys(row: str) -> frozenset[str]:
+    """Keys of a sheet."""
+    return frozenset(map(fold_name, name_words(row)))

@@ -8,9 +8,9 @@ from functools import cache, cached_property, lru_cache
 
 from attrs import define, field
 
-from saga_core.language import all_of, any_of, caseless, fold_name, is_hangul, particle_stems
+from saga_core.language import any_of, caseless, fold_name, is_hangul, particle_stems
 from saga_core.naming.cast import CardEntry, entries_of, entry_of
-from saga_core.naming.forms import is_title, remarked
+from saga_core.naming.forms import is_title, name_words, pattern_of, remarked
 from saga_core.naming.roles import is_entitled, key_of, keys_of
 from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
 
@@ -170,7 +170,7 @@ def _nicknames_in(text: str) -> tuple[tuple[int, int], ...]:
 @cache
 def _nicknames() -> frozenset[str]:
     """Without "calls her", which does not say whom."""
-    return frozenset(each for each in all_of(lambda each: each.names.nicknames) if not _WHOM.search(each))
+    return frozenset(each for each in name_words("nicknames") if not _WHOM.search(each))
 
 
 def _pairs(one: str, other: str) -> Iterator[str]:
@@ -182,12 +182,7 @@ def _pairs(one: str, other: str) -> Iterator[str]:
 def _apposed(title: str, name: str) -> Iterator[str]:
     """The ways to put a title before a name with something in between: ``座長の夏目源治郎``."""
     if is_bare_title(title):
-        yield from (f"{title}{each}{name}" for each in _appositions())
-
-
-@cache
-def _appositions() -> frozenset[str]:
-    return all_of(lambda each: each.names.appositions)
+        yield from (f"{title}{each}{name}" for each in name_words("appositions"))
 
 
 def _spaced(text: str) -> bool:
@@ -201,7 +196,7 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     found: dict[str, set[str]] = {}
     for line in _LINE.finditer(text):
         name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
-        if _group().fullmatch(name) or _are_names(about):
+        if pattern_of("group").fullmatch(name) or _are_names(about):
             continue
         first = _COMMA.split(about, maxsplit=1)[0].strip(" \t*")
         if mine := _mine().search(name):
@@ -219,7 +214,7 @@ def _given_roles(text: str) -> tuple[tuple[str, str], ...]:
     found = dict.fromkeys((line["name"].strip(" \t*"), line["about"]) for line in _HEADED.finditer(text))
     for line in _LINE.finditer(text):
         name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
-        if not _group().fullmatch(name) and not _are_names(about):
+        if not pattern_of("group").fullmatch(name) and not _are_names(about):
             found[(remark[0] if (remark := remarked(name)) else name), about] = None
     found |= dict.fromkeys((name, entry.text) for entry in entries_of(text) for name in entry.names)
     return tuple(found)
@@ -262,19 +257,13 @@ def _are_names(clause: str) -> bool:
     return len(parts) > 1 and all(part[0].isupper() and part[1:2].islower() for part in parts)
 
 
-@cache
-def _group() -> re.Pattern[str]:
-    """Matches headings under which several people are listed."""
-    return re.compile(any_of(lambda each: each.names.group), re.I)
-
-
 def _is_label(heading: str) -> bool:
     """Whether a heading says what somebody is and is nobody's name: "Leader", "Known survivors", 리더.
 
     A Latin heading of several words is no name if all but the first are written small.
     """
     words = heading.split()
-    if _role().fullmatch(heading) or all(fold_name(word.strip(".")) in _title_words() for word in words):
+    if pattern_of("role").fullmatch(heading) or all(fold_name(word.strip(".")) in _title_words() for word in words):
         return True
     return len(words) > 1 and not caseless(heading) and all(map(str.isalpha, words[1:])) and heading[1:].islower()
 
@@ -290,14 +279,8 @@ def _looks_like_a_name(text: str) -> bool:
 
 
 @cache
-def _role() -> re.Pattern[str]:
-    """Matches headings that say what somebody is."""
-    return re.compile(any_of(lambda each: each.names.role), re.I)
-
-
-@cache
 def _title_words() -> frozenset[str]:
-    return frozenset(map(fold_name, all_of(lambda each: each.names.titles | each.names.titles_around)))
+    return frozenset(map(fold_name, name_words("titles") | name_words("titles_around")))
 
 
 @cache

@@ -62,6 +62,25 @@ def _joined() -> re.Pattern[str]:
     return re.compile(r"(?<!\s)\s*&\s*|" + any_of(lambda each: each.names.joint))
 
 
+@cache
+def pattern_of(row: str) -> re.Pattern[str]:
+    """The pattern of a row of ``NameWords`` in all languages. Case does not count. Compiled on first use."""
+    return re.compile(any_of(lambda each: str(getattr(each.names, row))), re.I)
+
+
+@cache
+def patterns_of(row: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns of a row of ``NameWords``, of each language that has it. Compiled on first use."""
+    rows = (str(getattr(each.names, row)) for each in every())
+    return tuple(re.compile(pattern) for pattern in rows if pattern)
+
+
+@cache
+def name_words(row: str) -> frozenset[str]:
+    """The words of a row of ``NameWords`` in all languages."""
+    return all_of(lambda each: getattr(each.names, row))
+
+
 def parts(names: str) -> list[str]:
     """The names that a text joins with conjunctions or commas."""
     return [part for part in (each.strip() for each in _LISTED.split(_joined().sub(",", names))) if part]

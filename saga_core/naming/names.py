@@ -17,7 +17,6 @@ from saga_core.language import (
     caseless,
     clean_name,
     content_words,
-    every,
     fold_name,
     is_kana,
     is_unspaced,
@@ -40,6 +39,7 @@ from saga_core.naming.forms import (
     known_as,
     mistyped,
     parts,
+    patterns_of,
     remarked,
     same_name,
     spelling,
@@ -160,29 +160,19 @@ def is_particular(name: str) -> bool:
 
 def unmasked_in(remark: str) -> str:
     """The name of whom somebody turns out to be: 黒騎士 of ``黒騎士の正体``; "" if the remark tells none."""
-    return _name_in(remark, _unmasking())
+    return _name_in(remark, "unmasks")
 
 
 def posed_as(remark: str) -> str:
     """The name under which somebody has posed: Father Quinn of ``the false Father Quinn``; "" if there is none."""
-    return _name_in(remark, _posing())
+    return _name_in(remark, "posing")
 
 
-def _name_in(remark: str, patterns: tuple[re.Pattern[str], ...]) -> str:
-    for found in (pattern.fullmatch(remark.strip()) for pattern in patterns):
+def _name_in(remark: str, row: str) -> str:
+    for found in (pattern.fullmatch(remark.strip()) for pattern in patterns_of(row)):
         if found is not None:
             return next(each for each in found.groups() if each).strip()
     return ""
-
-
-@cache
-def _unmasking() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(each.names.unmasks) for each in every() if each.names.unmasks)
-
-
-@cache
-def _posing() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(each.names.posing) for each in every() if each.names.posing)
 
 
 # -- entities by their folded names ----------------------------------------------------------------------------

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import takewhile
 
-from saga_core.language import all_of, fold_name, is_hangul, is_unspaced, match_text
-from saga_core.naming.forms import is_full_name, is_title, words_of
+from saga_core.language import fold_name, is_hangul, is_unspaced, match_text
+from saga_core.naming.forms import is_full_name, is_title, name_words, words_of
 
 _LEAST = 2
 """The minimum number of letters of a role that is a title behind a family name."""
@@ -25,12 +25,12 @@ def is_entitled(name: str, known: str, about: str) -> bool:
     if name.isascii() or known.isascii():
         return _is_entitled_in_latin(name, known, parts)
     folded, whole = match_text(fold_name(name)), match_text(fold_name(known))
-    if folded[:1] in _diminutives() and folded[1:] == whole[:1]:
+    if folded[:1] in name_words("diminutives") and folded[1:] == whole[:1]:
         return any(match_text(fold_name(part)).endswith(folded) for part in parts)  # the card says 组织里的老周
     before = _shared(folded, whole)
     if folded.endswith(whole):
         title = folded.removesuffix(whole)
-    elif before and before not in _diminutives() and _is_a_part(before, whole):
+    elif before and before not in name_words("diminutives") and _is_a_part(before, whole):
         title = folded.removeprefix(before)
     else:
         return False
@@ -69,8 +69,3 @@ def _is_entitled_in_latin(name: str, known: str, parts: list[str]) -> bool:
     titles = [word.strip(".") for word in words[:-1]]
     heads = [words_of(_OF.split(part, maxsplit=1)[0].strip())[-1:] for part in parts]
     return is_title(titles[0]) and [titles[-1]] in heads and not any(map(str.isdigit, titles[-1]))
-
-
-@cache
-def _diminutives() -> frozenset[str]:
-    return all_of(lambda each: each.names.diminutives)

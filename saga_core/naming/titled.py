@@ -11,7 +11,8 @@ from functools import cache, lru_cache
 
 from attrs import frozen
 
-from saga_core.language import all_of, fold_name, is_hangul, is_kana, is_unspaced, match_text
+from saga_core.language import fold_name, is_hangul, is_kana, is_unspaced, match_text
+from saga_core.naming.forms import name_words
 
 _LONGEST_FULL = 5
 """The maximum number of letters of a full name in Han characters or in Hangul."""
@@ -51,7 +52,7 @@ def _without(plain: str, least: int) -> Core:
             if len(title) > 1 and left.startswith(title) and len(left) - len(title) >= 2:
                 left, changed = left.removeprefix(title), True
                 break
-    for diminutive in _diminutives():
+    for diminutive in sorted(name_words("diminutives")):
         if left == plain and left.startswith(diminutive) and len(left) == len(diminutive) + 1:
             return Core(left.removeprefix(diminutive), True)
     return Core(left, left != plain)
@@ -99,7 +100,7 @@ def _of_two_places(one: str, other: str) -> bool:
 
 @cache
 def _links() -> frozenset[str]:
-    return frozenset(each for each in all_of(lambda each: each.names.possessives) if len(each) == 1)
+    return frozenset(each for each in name_words("possessives") if len(each) == 1)
 
 
 def is_name_of(name: str, known: Iterable[str]) -> bool:
@@ -121,7 +122,7 @@ def title_in(name: str) -> str:
 
 def _is_part_in_korean(part: str, full: str) -> bool:
     """Whether ``part`` is the full Korean name ``full``, its family name or its given name."""
-    if len(full) in (3, 4) and full[:2] in _long_families() and part in (full, full[:2], full[2:]):
+    if len(full) in (3, 4) and full[:2] in name_words("long_families") and part in (full, full[:2], full[2:]):
         return True
     return len(full) == 3 and part in (full, full[0], full[1:])
 
@@ -151,17 +152,12 @@ def _unaddressed(title: str) -> str:
 
 @cache
 def _addresses() -> frozenset[str]:
-    return frozenset(map(fold_name, all_of(lambda each: each.names.addresses)))
-
-
-@cache
-def _long_families() -> frozenset[str]:
-    return all_of(lambda each: each.names.long_families)
+    return frozenset(map(fold_name, name_words("addresses")))
 
 
 @cache
 def _titles() -> frozenset[str]:
-    words = all_of(lambda each: each.names.titles_around.union(each.names.honorifics))
+    words = name_words("titles_around") | name_words("honorifics")
     return frozenset(match_text(fold_name(word)) for word in words)
 
 
@@ -170,11 +166,6 @@ def _ordered() -> tuple[str, ...]:
     without_spaces = (title for title in _titles() if is_unspaced(title))
     korean = (title for title in _titles() if _is_korean(title) and len(title) > 1)
     return tuple(sorted((*without_spaces, *korean), key=lambda title: (-len(title), title)))
-
-
-@cache
-def _diminutives() -> tuple[str, ...]:
-    return tuple(sorted(all_of(lambda each: each.names.diminutives)))
 
 
 def _is_korean(text: str) -> bool:

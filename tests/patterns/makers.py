@@ -12,7 +12,7 @@ from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
 from saga_core.context import as_note
 from saga_core.curation import rules
-from saga_core.extraction import answer, card, here_and_now, other_names, player, statuses, window
+from saga_core.extraction import answer, here_and_now, other_names, player, statuses, window
 from saga_core.imports import Losses, texts
 from saga_core.imports.fields import Fields
 from saga_core.language import debts, every, normal_forms, tokens
@@ -66,31 +66,22 @@ def call_all() -> None:
     for mode in (2, 3, 4):
         kobold._in_mode("Ann: Hello.\n> wait", Fields({"opmode": mode, **tags}, Losses()))
     other_names._same()
-    other_names._also()
-    other_names._alias()
     other_names._nicknaming()
     player._noted()
-    other_names._identity()
-    names._unmasking()
-    names._posing()
+    for name in ("also", "alias", "identity", "nicknaming", "unmasks", "posing", "called"):
+        forms.patterns_of(name)
     request_kind._asks_for_a_line_of("Mara", "x")
-    evidence._group()
     statuses._told_dead()
     statuses._supposed()
-    here_and_now._unreal()
-    here_and_now._remote()
-    here_and_now._calling()
-    here_and_now._hears_nothing()
-    here_and_now._unaware()
+    for name in ("unreal", "remote", "calling", "absent", "unaware"):
+        here_and_now._remarks(name)
     evidence._mine()
-    card._naming()
     cast._called()
-    for name in ("subject", "pronoun", "object", "topic", "calls", "naming"):
-        cast._words(name)
+    for name in ("subject", "pronoun", "object", "topic", "calls", "naming", "group", "role"):
+        forms.pattern_of(name)
     cast._cue()
     cast._naming_next()
     list(cast._first("Old Tom", " Mr. Tom"))
-    evidence._role()
     debts._patterns(every())
     quantities._amounts()
     quantities._quantities()

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from saga_core.language.grammar import Grammar
+from saga_core.language.grammar import Grammar, GrammarWords
+
+_WORDS = GrammarWords(__file__)
 
 # -- stems -----------------------------------------------------------------------------------------------------
 #
@@ -18,86 +20,8 @@ _VOWEL = re.compile(r"[aeiouy]")
 _DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 _SHORT = re.compile(r"^[^aeiouy]*[aeiouy][^aeiouywx]$")
 
-_IRREGULAR = {
-    form: base
-    for base, forms in {
-        "be": "am is are was were been",
-        "begin": "began begun",
-        "break": "broke broken",
-        "bring": "brought",
-        "buy": "bought",
-        "catch": "caught",
-        "come": "came",
-        "die": "died dying dies",
-        "do": "did done does",
-        "draw": "drew drawn",
-        "eat": "ate eaten",
-        "fall": "fell fallen",
-        "feel": "felt",
-        "fight": "fought",
-        "find": "found",
-        "fly": "flew flown",
-        "flee": "fled",
-        "forget": "forgot forgotten",
-        "give": "gave given",
-        "go": "went gone goes",
-        "have": "had has",
-        "hear": "heard",
-        "hide": "hid hidden",
-        "hold": "held",
-        "keep": "kept",
-        "know": "knew known",
-        "leave": "left",
-        "lie": "lying lied lies",
-        "lose": "lost",
-        "make": "made",
-        "meet": "met",
-        "pay": "paid",
-        "run": "ran",
-        "say": "said",
-        "see": "saw seen",
-        "sell": "sold",
-        "send": "sent",
-        "sing": "sang sung",
-        "sit": "sat",
-        "speak": "spoke spoken",
-        "stand": "stood",
-        "steal": "stole stolen",
-        "swear": "swore sworn",
-        "take": "took taken",
-        "tell": "told",
-        "think": "thought",
-        "throw": "threw thrown",
-        "wear": "wore worn",
-        "win": "won",
-        "write": "wrote written",
-        "man": "men",
-        "woman": "women",
-        "child": "children",
-        "knife": "knives",
-        "wolf": "wolves",
-        "thief": "thieves",
-        "elf": "elves",
-        "dwarf": "dwarves",
-    }.items()
-    for form in forms.split()
-}
-
-_DERIVED: tuple[tuple[str, str], ...] = (
-    ("fulness", "ful"),
-    ("ousness", "ous"),
-    ("iveness", "ive"),
-    ("ization", "ize"),
-    ("ational", "ate"),
-    ("fully", "ful"),
-    ("ously", "ous"),
-    ("lessly", "less"),
-    ("ation", "ate"),
-    ("ness", ""),
-    ("ment", ""),
-    ("ally", "al"),
-    ("ly", ""),
-)
+_IRREGULAR = {form: base for base, forms in _WORDS.table("irregular").items() for form in forms.split()}
+_DERIVED = tuple(_WORDS.table("derived").items())
 _SMALLEST_STEM = 3
 
 
@@ -162,30 +86,14 @@ def _final_y(word: str) -> str:
 
 # -- who does what ---------------------------------------------------------------------------------------------
 #
-# Decides by grammar, and lists of verbs that are no deeds, whether an English sentence says that a character does
+# Decides by grammar, and by lists of verbs that are no deeds, whether an English sentence says that a character does
 # something.
 #
 # A name must begin a clause, and a verb in the present, the past or the progressive must follow. Sentences about
 # earlier events look the same, so verbs that mostly describe those are excluded.
 
-_LIFELESS = (
-    r"drowned|drowns|looks|looked|appears|appeared|sounds|sounded|feels|felt|knows|knew|is|was|has|does|lies"
-    r"|rests|remains"
-    r"|dies|falls|floats|drifts|sinks|rots|hangs|burns|bleeds|sleeps|means"
-    r"|deserves|haunts"
-    r"|seems|needs|owes|belongs|stays|less|always|this|its|his|perhaps|besides|sometimes|afterwards|vanishes"
-    r"|disappears|died"
-    r"|owed|loved|lived|owned|liked|used|wanted|believed|feared|promised|named|called|belonged|hated|remained"
-    r"|rested|vanished"
-    r"|disappeared|seemed|needed|deserved|perished|collapsed|failed|ended|built|killed|murdered|buried|missed"
-    r"|indeed|red"
-    r"|wanted|planned|dreamed|hoped|trusted|raised|married|tired|bed|decayed|floated|drifted|stayed|mattered"
-    r"|worked|served"
-)
-_STILL = (
-    r"lying|dying|missing|rotting|bleeding|hanging|floating|burning|sleeping|decaying|being|going|nothing|resting"
-    r"|drifting"
-)
+_LIFELESS = "|".join(_WORDS["lifeless"])
+_STILL = "|".join(_WORDS["still"])
 _CLAUSE = r"(?:^|[,;:]\s|\b(?:and|(?<!one )(?<!all )(?<!body )but|then|while)\s)(?:the\s)?"
 
 
@@ -219,15 +127,7 @@ def _terms(run: str) -> tuple[str, ...]:
     return (_NUMBERS.get(run) or stem(run),) if run.isascii() else (run,)
 
 
-_FUNCTION = frozenset(
-    map(
-        stem,
-        "a about all am an and any are as at be been but by can could did do does for from had has have he her "
-        "hers him his how i if in into is it its just me my of on or our s she should so some t than that the "
-        "their them then there these they this those to too us was we were what when where which who whom whose "
-        "why will with would you your".split(),
-    )
-)
+_FUNCTION = frozenset(map(stem, _WORDS["function"]))
 
 
 def _content(run: str) -> tuple[str, ...]:

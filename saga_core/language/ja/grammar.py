@@ -11,9 +11,11 @@ import re
 import unicodedata
 from itertools import chain
 
-from saga_core.language.grammar import Grammar
+from saga_core.language.grammar import Grammar, GrammarWords
 from saga_core.language.han import BEHIND, COUNTABLE, SPELLED, numbers_in, simplified, value
 from saga_core.language.han import LETTERS as _HAN
+
+_WORDS = GrammarWords(__file__)
 
 # -- the spelling of kana --------------------------------------------------------------------------------------
 
@@ -49,9 +51,7 @@ _ASKING = frozenset("何誰")
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]")
 _HIRAGANA = re.compile("[\u3041-\u3096]")
 _ONE_HAN_AHEAD = re.compile("[のとはがをにへもでや]")
-_BEHIND_HIRAGANA = re.compile(
-    "(?:さん|ちゃん|くん|さま|たち|から|まで|より|って|という|である|です|だ|は|が|を|に|へ|と|も|の|で|や|か|な|よ|ね)"
-)
+_BEHIND_HIRAGANA = re.compile("|".join(_WORDS["behind_hiragana"]))
 
 
 def _terms(run: str) -> tuple[str, ...]:
@@ -99,15 +99,7 @@ GRAMMAR = Grammar(
     terms=_terms,
     content=_content,
     particular=_particular,
-    function=frozenset(
-        "です ます した して てい いた いる ない った こと もの から まで より ので のに には では とは への での "
-        "ても とも だっ "
-        "たの のは のが のを だろ でし まし しょ よう そう とい いう この その あの どの どこ だれ なに いつ どう "
-        "なぜ どれ けど "
-        "っけ たっ んだ だん たん なん です すか たか のか るの いの がい はい てく くれ なっ さん くん ちゃ にな "
-        "れた れて せて "
-        "える ある あっ これ それ あれ わた たし あな なた 何 誰 何だ 誰に 誰が 誰の".split()
-    ),
+    function=frozenset(_WORDS["function"]),
     stands=_stands,
     named=f"[{_KANA}]",
     spelled=SPELLED,

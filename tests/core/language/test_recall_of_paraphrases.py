@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from saga_core.language import detect, every, known, simplified
+from saga_core.language.han import variants
 from saga_core.recall import looks_back
 from saga_core.recall.lexical import LexicalIndex
 
@@ -57,11 +58,9 @@ def test_traditional_and_simplified_are_read_alike() -> None:
 
 def traditional(text: str) -> str:
     """A text with a traditional form for each character that has one; the first, whatever the word would need."""
-    from saga_core.language.han_variants import SIMPLIFIED, WRITTEN
-
     forms: dict[str, str] = {}
-    for written, plain in zip(WRITTEN, SIMPLIFIED, strict=True):
-        forms.setdefault(plain, written)
+    for written, plain in variants().items():
+        forms.setdefault(plain, chr(written))
     return "".join(forms.get(char, char) for char in text)
 
 
