@@ -18,8 +18,9 @@ from saga_core.state_block import BlockStatus, StateReading
 
 TIMEOUT = 60.0
 """The timeout of one call, in seconds."""
-ONCE_TIMEOUT = 180.0
-"""The timeout of a call that is not repeated, in seconds. A large model on local hardware is slow."""
+ONCE_TIMEOUT = 1_800.0
+"""The timeout of a call that is not repeated, in seconds. A model on local hardware is slow, and may have others to
+answer first. A provider that stays silent ends a call sooner (``providers.<name>.timeout``)."""
 MAX_TOKENS = 500
 """The maximum number of tokens of an answer."""
 MAX_WINDOW_TOKENS = 4_000
@@ -81,7 +82,9 @@ class Extractor:
 
     def call_for(self, purpose: str, max_tokens: int = MAX_TOKENS) -> ModelCall:
         """A question to the same model for another purpose, which is counted by itself."""
-        return ModelCall(self.chat, self.model, purpose, self.report, ONCE_TIMEOUT, max_tokens, refuses="the text")
+        return ModelCall(
+            self.chat, self.model, purpose, self.report, ONCE_TIMEOUT, max_tokens, refuses="the text", persists=True
+        )
 
     async def extract(
         self,

@@ -239,6 +239,9 @@ def resolved(live: LiveSession, scene: TurnToRead, reading: StateReading) -> Del
 
 # -- the backlog -----------------------------------------------------------------------------------------------
 
+GIVES_WAY = 2
+"""So many readings of a chat give way to narrations. From then on a request waits for the whole reading of the turn it
+continues, until nothing is left to read. Otherwise a player who writes faster than her machine reads has no memory."""
 NEAR = 1
 """A request waits for a turn that is being read, if it is at most this many turns above the one it continues."""
 
@@ -262,6 +265,8 @@ class Backlog:
     over: asyncio.Event | None = None
     """Exists while the model is asked. It is set when the answer is recorded, or when the call ends without one."""
     done: int = 0
+    gave_way: int = 0
+    """How many readings a narration stopped since nothing was left to read."""
 
     def forget(self, turn: str) -> None:
         """Drop a turn from the backlog."""
@@ -489,15 +494,16 @@ class ExtractionJob(FollowingJob):
     async def wait(self, live: LiveSession, parent: str, seconds: float) -> str | None:
         """Wait at most ``seconds`` for the turn that the model is reading, if it is ``parent`` or the turn before it.
 
-        Returns that turn if it is not read by then.
+        The wait has no limit but the model's if readings had to give way before, and ``seconds`` is not 0. Returns that
+        turn if it is not read by then.
         """
         backlog = self._backlogs.get(live.session.id)
         if backlog is None or (over := backlog.asked_about(live, parent)) is None:
             return None
-        turn = backlog.turn
+        turn, behind = backlog.turn, seconds > 0 and backlog.gave_way >= GIVES_WAY
         self.counters.add("extraction.waited")
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(None if behind else seconds):
                 await over.wait()
         except TimeoutError:
             self.counters.add("extraction.late")
@@ -552,7 +558,8 @@ class ExtractionJob(FollowingJob):
             live = self.live.peek(backlog.session)
             for turn, each in backlog.wanted.items():
                 if self.extractor is not None and live is not None and backlog.is_due(live, turn, at_head=self.at_head):
-                    yield Waiting(backlog.session, turn, self.kind, each.reason or "queued")
+                    stopped = f"narrations stopped {backlog.gave_way} readings" if backlog.gave_way else "queued"
+                    yield Waiting(backlog.session, turn, self.kind, each.reason or stopped)
 
     @property
     def in_windows(self) -> bool:
@@ -563,7 +570,10 @@ class ExtractionJob(FollowingJob):
         """Read one turn of a session, and record what it changed."""
         backlog = self._backlogs.get(session)
         turn = await self._next(backlog) if backlog is not None else ""
-        if backlog is None or self.extractor is None or not turn:
+        if backlog is None or self.extractor is None:
+            return DONE
+        if not turn:
+            backlog.gave_way = 0
             return DONE
         set_log_context(turn=turn)
         backlog.turn = turn
@@ -576,6 +586,7 @@ class ExtractionJob(FollowingJob):
         except NotFound:
             return Step(more=True)  # the session or the turn was removed: look again
         except GaveWay:
+            backlog.gave_way += 1
             self.counters.add("extraction.gave_way")
             return Step(more=True)
         except LeaseLost:

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_core.errors import SagaError, UpstreamError
+from saga_core.errors import GaveWay, SagaError, UpstreamError
 from saga_core.messages import PromptPlan
 from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
 from saga_core.state_block import thinks_only, without_thoughts
@@ -110,6 +110,8 @@ class ModelCall:
     """The largest number of tokens of an answer."""
     refuses: str
     """What the model refused if its provider filtered the answer, for the error message."""
+    persists: bool = False
+    """Whether a call that gave way to a narration is repeated after it. Otherwise ``ask`` raises ``GaveWay``."""
     _limit_name: str = field(default="max_tokens", init=False)
     """The provider's name for the limit of an answer."""
     _takes_tools: bool = field(default=True, init=False)
@@ -129,7 +131,22 @@ class ModelCall:
         ``schema`` is a name and the JSON schema of the answer, which is used if the provider supports it. Raises
         ``ModelCallFailed``, and the provider's ``UpstreamError``.
         """
-        await before_call()
+        while True:
+            await before_call()
+            try:
+                return await self._taught(plan, paid, schema, tools)
+            except GaveWay:
+                if not self.persists:
+                    raise
+
+    async def _taught(
+        self,
+        plan: PromptPlan,
+        paid: Paid,
+        schema: tuple[str, Mapping[str, Any]] | None,
+        tools: list[dict[str, Any]] | None,
+    ) -> ModelAnswer:
+        """``_call`` without the parameters that the provider refuses."""
         self.report(f"{self.purpose}.calls", 1)
         for _ in range(_LESSONS):
             try:
@@ -229,7 +246,14 @@ class CuratorModel:
 
     def __attrs_post_init__(self) -> None:
         self._call = ModelCall(
-            self.chat, self.model, "curation", self.report, self.timeout, self.max_tokens, refuses="to review"
+            self.chat,
+            self.model,
+            "curation",
+            self.report,
+            self.timeout,
+            self.max_tokens,
+            refuses="to review",
+            persists=True,
         )
 
     async def ask(

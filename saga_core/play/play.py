@@ -142,9 +142,9 @@ class Play:
         while True:
             changes = self.locks.changes
             try:
-                async with asyncio.timeout(READ_SECONDS):
+                async with asyncio.timeout(READ_SECONDS) as limit:
                     with self.foreground.reading():
-                        pending = await self._begin(request, transcript, world, lap)
+                        pending = await self._begin(request, transcript, world, lap, limit)
                 self.counters.recover("journal.read")
                 return pending
             except TimeoutError:
@@ -168,26 +168,48 @@ class Play:
         world = WorldChoice(self.worlds, request.world, transcript, self.settings.config.session.default_world)
         return await self.places.unknown_messages(request, transcript, world)
 
-    async def _begin(self, request: Request, transcript: Transcript, world: WorldChoice, lap: Lap) -> PendingTurn:
+    async def _begin(
+        self, request: Request, transcript: Transcript, world: WorldChoice, lap: Lap, limit: asyncio.Timeout
+    ) -> PendingTurn:
         place = await self.places.find(request, transcript, world)
         if place is None:
             return await self._alone(request, transcript, lap)
         lap("match")
         try:
-            return await self._continue(request, place, lap)
+            late = None
+            if place.kind is not TurnKind.SIDE:
+                # A model, which has a limit of its own, may take longer than any store.
+                limit.reschedule(None)
+                late = await self.work.known(place.live, place.parent, self._waits)
+                limit.reschedule(asyncio.get_running_loop().time() + READ_SECONDS)
+                lap("extraction")
+            return await self._continue(request, place, lap, late)
         finally:
             if place.adopted:
                 # Only now, because the views of a long history are rendered in pieces, which would delay the reading.
                 self.work.render(place.live.session.id, place.adopted)
 
-    async def _continue(self, request: Request, place: Place, lap: Lap) -> PendingTurn:
-        """The turn that continues ``place``: what is known there, the context, and the prompt."""
+    @property
+    def _waits(self) -> float:
+        """Seconds that a request waits for the extraction of the turn it continues."""
+        return self.settings.config.recall.extraction_wait_ms / 1_000
+
+    async def _continue(self, request: Request, place: Place, lap: Lap, late: str | None) -> PendingTurn:
+        """The turn that continues ``place``: what is known there, the context, and the prompt.
+
+        ``late`` is the turn above it whose extraction is not over.
+        """
         side, live = place.kind is TurnKind.SIDE, place.live
         # A silent narrator concerns only its own chats.
         degraded = {name: reason for name, reason in self.counters.degraded.items() if name != SILENT_MODE}
         silence = None if side else await self.silent.look(live, place.parent)
         report = self._report(request, silence)
-        notices = await self._notices(place, silence, report)
+        notices = await self._notices(place, silence, report, late)
+        if (waited := lap.timings.get("extraction", 0) / 1_000) > self._waits + 1:
+            notices += (
+                f"extraction: this reply waited {waited:.0f} s until the one before it was read, as the model reads "
+                "more slowly than you write; one on another machine (models.extraction) never makes you wait",
+            )
         if place.kind is not TurnKind.CONTINUATION:  # which becomes a sibling and replaces the parent
             self.work.proved(place.live.session.id, place.parent)
         state = await live.state(place.parent)
@@ -331,13 +353,14 @@ class Play:
         who = Names(state).find(Kind.CHARACTER, member)
         return await self.perspectives.of(place.live, place.parent, who or "")
 
-    async def _notices(self, place: Place, silence: UnreportedReplies | None, report: Report) -> tuple[str, ...]:
-        """What the player is told with the reply. Waits, as configured, for the extraction of the turn to continue."""
+    async def _notices(
+        self, place: Place, silence: UnreportedReplies | None, report: Report, late: str | None
+    ) -> tuple[str, ...]:
+        """What the player is told with the reply."""
         if silence is None:  # a side request
             return ()
-        live, seconds = place.live, self.settings.config.recall.extraction_wait_ms / 1_000
+        live = place.live
         notices = self.silent.notice(silence, expected=report != "after")
-        late = await self.work.known(live, place.parent, seconds)
         if late is not None:
             depth = live.tree.get(late).depth
             notices += (f"extraction: what changed in turn {depth} is not known yet",)

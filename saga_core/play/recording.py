@@ -41,7 +41,7 @@ from saga_core.play.request import TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, story_title, witnesses
 from saga_core.sessions import LiveSession, LiveSessions, MissingReports
-from saga_core.state_block import thinks_only
+from saga_core.state_block import BlockStatus, thinks_only
 from saga_core.stores import Batch
 from saga_core.transcript import Persona, Utterance, identity_key, opening_key, persona_of, words_key
 
@@ -277,6 +277,8 @@ class _Records:
         declared = self.start.declared
         before = fold(self.state, Delta(declared), turn=self.state.turn, depth=self.state.depth)
         reading, persona = reply.reading(finish, before.trackers), self.persona
+        if self.start.report == "after" and reading.status is BlockStatus.FALLBACK:
+            reading = evolve(reading, problems=())  # a block that nobody asked for is not missing
         name, sure, claims = ("", False, ()) if persona is None else (persona.name, persona.sure, persona.claims)
         # Only a gain can repeat what the turn before reported.
         gains = bool(reading.fields.items_gained)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import cast
 
-from attrs import define, evolve, field
+from attrs import define, evolve
 
 from saga_core.errors import GaveWay
 from saga_core.ports import ChatModel, ChatPart, ChatRequest, UsagePart
@@ -24,28 +24,17 @@ class BackgroundModels:
     narrator: Callable[[Provider], Awaitable[ChatModel]]
     route: Route
     gives_way: bool = False
-    """Whether any narration at the provider ends the call, even if a slot is free, because one machine runs both.
-
-    The caller then has to retry.
-    """
-    _gave_way: int = field(default=0, init=False)
+    """Whether any narration at the provider ends the call, even if a slot is free, because one machine runs both."""
 
     @property
     def name(self) -> str:
         """The provider's name."""
         return self.route.provider.name
 
-    @property
-    def gave_way(self) -> int:
-        """How many calls were aborted because of a narration."""
-        return self._gave_way
-
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
-        """Yield the parts of the reply. Raises ``UpstreamError``.
+        """Yield the parts of the reply. The model and provider of the route are added to the usage.
 
-        When a narration needs the slot before the first part has arrived, the call is aborted, and retried after the
-        narration. With ``gives_way`` it is not retried, and ``GaveWay`` is raised. The model and provider of the route
-        are added to the usage, as the caller does not know them.
+        Raises ``UpstreamError``, and ``GaveWay`` when a narration needs the slot before the first part has arrived.
         """
         provider = self.route.provider
         model = await self.narrator(provider)
@@ -53,20 +42,16 @@ class BackgroundModels:
         if provider.dialect == "anthropic":
             params.setdefault("reasoning_effort", _QUIETLY)
         asked = evolve(request, model=self.route.model, params=params)
-        while True:
-            async with provider.slots.background(gives_way=self.gives_way) as wanted:
-                stream = cast("AsyncGenerator[ChatPart, None]", model.stream(asked, streaming=streaming))
-                async with aclosing(stream) as parts:
-                    first = await _unless(wanted, parts)
-                    if first is not None:
-                        for part in first:
-                            yield self._signed(part)
-                        async for part in parts:
-                            yield self._signed(part)
-                        return
-            self._gave_way += 1
-            if self.gives_way:
-                raise GaveWay(f"{self.name} narrates")
+        async with provider.slots.background(gives_way=self.gives_way) as wanted:
+            stream = cast("AsyncGenerator[ChatPart, None]", model.stream(asked, streaming=streaming))
+            async with aclosing(stream) as parts:
+                first = await _unless(wanted, parts)
+                if first is None:
+                    raise GaveWay(f"{self.name} narrates")
+                for part in first:
+                    yield self._signed(part)
+                async for part in parts:
+                    yield self._signed(part)
 
     def _signed(self, part: ChatPart) -> ChatPart:
         if not isinstance(part, UsagePart):

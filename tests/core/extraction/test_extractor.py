@@ -25,7 +25,15 @@ from saga_core.model_calls.model_call import ModelCallFailed
 from saga_core.model_calls.texts import cut_middle
 from saga_core.ports import TokenCounter
 from saga_core.registry import OpenOptions
-from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, ItemTransfer, RelationChange, StatusChange
+from saga_core.state_block import (
+    BlockFields,
+    BlockStatus,
+    ItemAmount,
+    ItemTransfer,
+    RelationChange,
+    StateReading,
+    StatusChange,
+)
 from tests.core.extraction.scripted import NOTHING, Answer, Scripted, changes
 
 STATE = WorldState(
@@ -445,3 +453,10 @@ def test_no_answer_takes_long(start: str, unit: str) -> None:
     began = time.process_time()
     read_answer(start + unit * (60_000 // len(unit)))
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(("change", "told"), [(100, 0), (85, 0), (37, 1)])
+def test_hit_points_that_repeat_what_was_told_are_no_change_and_no_problem(change: int, told: int) -> None:
+    reading = StateReading("", BlockStatus.OK, BlockFields(hp_change=change))
+    found = without_inventions(reading, "I wait.", "The ferry leaves.", STATE, strict=True)
+    assert found.fields.hp_change is None and len(found.problems) == told

@@ -83,7 +83,7 @@ async def test_a_turn_is_asked_about_once(answer: str) -> None:
 async def test_one_that_is_late_is_not_asked_again() -> None:
     async with playing() as (chat, model):
         extractor = chat.saga.background.extraction.extractor
-        assert extractor is not None and extractor.call.timeout == 180.0
+        assert extractor is not None and extractor.call.timeout == 1_800.0
         extractor.call.timeout = 0.01
         model.gate = asyncio.Event()
         await chat.say("고블린과 싸운다.", FIGHT)

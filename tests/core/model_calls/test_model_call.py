@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.errors import UpstreamError
+from saga_core.errors import GaveWay, UpstreamError
 from saga_core.messages import question
 from saga_core.model_calls import LONGEST, ModelCall, ModelCallFailed
 from saga_core.ports import ExtraPart, FinishPart, TextPart, Usage, UsagePart
@@ -169,3 +169,14 @@ async def test_an_answer_is_no_silence() -> None:
         desk = Desk([TextPart(text), FinishPart("stop")])
         assert (await desk.ask()).silence == ""
         assert desk.counts["reading.silent"] == 0
+
+
+async def test_a_call_that_gave_way_is_made_again_if_it_persists() -> None:
+    said: list[Call] = [GaveWay("up narrates"), [TextPart("비가 온다."), FinishPart("stop")]]
+    desk = Desk(*said)
+    with pytest.raises(GaveWay):
+        await desk.ask()
+    desk = Desk(*said)
+    desk.call.persists = True
+    assert (await desk.ask()).text == "비가 온다."
+    assert desk.heard == ["before call 0", "before call 1"], "it waits until the narration is over"
