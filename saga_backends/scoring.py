@@ -113,26 +113,25 @@ class Nearest:
         self._unit = (wide / (float(wide @ wide) ** 0.5 or 1.0)).astype(np.float32)
         # The rough pass also computes the squared lengths in 32 bits.
         self._margin = self._question.margin + len(asked) * 2.0**-24
-        self._best: list[tuple[float, str, int, int]] = []
+        self._best: list[tuple[float, str, int]] = []
 
-    def show(self, place: int, ids: Sequence[str], numbers: Sequence[int], rows: Singles) -> None:
-        """Add a block with the vectors ``rows`` of ``ids``. ``best`` returns ``numbers`` for the rows."""
+    def show(self, place: int, ids: Sequence[str], rows: Singles) -> None:
+        """Add a block with the vectors ``rows`` of ``ids``, from the scope at the position ``place``."""
         if not len(rows):
             return
         chosen = self._questionable(rows)
         near = rows[chosen]
         scores = self._question.exact(near, squared_norms(near))
         self._best += [
-            (-score, ids[index], place, numbers[index])
-            for index, score in zip(chosen.tolist(), scores.tolist(), strict=True)
+            (-score, ids[index], place) for index, score in zip(chosen.tolist(), scores.tolist(), strict=True)
         ]
         self._best.sort()
         del self._best[self._k :]
 
     @property
-    def best(self) -> list[tuple[float, str, int, int]]:
-        """The score, id, scope position and row number of each of the best rows."""
-        return [(0.0 - minus, item_id, place, number) for minus, item_id, place, number in self._best]
+    def best(self) -> list[tuple[float, str, int]]:
+        """The score, id and scope position of each of the best rows."""
+        return [(0.0 - minus, item_id, place) for minus, item_id, place in self._best]
 
     def _questionable(self, rows: Singles) -> NDArray[np.intp]:
         """Return the indexes of the rows that could be among the best."""

@@ -11,13 +11,12 @@ import base64
 import binascii
 import hashlib
 import json
-import re
 import shutil
 import sqlite3
 from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -25,16 +24,13 @@ from uuid import UUID
 import numpy as np
 from attrs import frozen
 
-from saga_backends.scoring import Nearest, Singles, as_rows, squared_norms
-from saga_backends.vector.engine_folder import EngineFolder, FolderLayout, import_engine
-from saga_backends.vector.threaded import PackedItem, latest, open_threaded
-from saga_core.capabilities import Capability
-from saga_core.errors import Closed, SagaError
+from saga_backends.scoring import Singles, as_rows, squared_norms
+from saga_backends.vector.engine_folder import FolderEngine, FolderLayout, import_engine, slug
+from saga_backends.vector.threaded import Block, PackedItem, open_threaded
+from saga_core.errors import SagaError
 from saga_core.registry import Backend, OpenOptions
 from saga_core.replacing import replace_file
-from saga_core.stores import Health, Hit, Limits, ScopeSpec, StoreInfo, VectorItem, VectorStore
-from saga_core.stores.filters import Predicate
-from saga_core.stores.validate import check_dimension, check_same_spec, unknown_scope
+from saga_core.stores import Limits, ScopeSpec, VectorItem, VectorStore
 
 # --- Detects index files of Chroma that are torn after a kill, and has them rebuilt -------------------------------
 #
@@ -201,14 +197,6 @@ def parse(block: IndexBlock, corrupt: Callable[[str], SagaError]) -> list[tuple[
     raise corrupt(f"items {block.ids[0]!r} to {block.ids[-1]!r} are damaged")
 
 
-def items_of(block: IndexBlock, corrupt: Callable[[str], SagaError]) -> list[VectorItem]:
-    """The items of the block, whole."""
-    return [
-        VectorItem(item_id, array("f", vector.tobytes()), text, fields)
-        for item_id, vector, (text, fields) in zip(block.ids, block.vectors, parse(block, corrupt), strict=True)
-    ]
-
-
 def _is_rest(found: object) -> bool:
     return type(found) is list and len(found) == 2 and type(found[0]) is str and type(found[1]) is dict
 
@@ -246,35 +234,22 @@ _TEXT_BYTES = 1_024 * 1_024
 """The maximum size of a value. Chroma also indexes every metadata value, which takes a second per megabyte."""
 
 
-class ChromaCollections:
+class ChromaCollections(FolderEngine):
     """A ``VectorEngine`` with a Chroma database in the directory ``path``."""
 
+    layout = LAYOUT
+
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._folder = EngineFolder(path, LAYOUT)
+        super().__init__(path)
         self._mark = WriteMark(path)
-        self._specs: dict[str, ScopeSpec] = {}
         self._loaded: dict[str, Any] = {}
-        self._order: tuple[str, list[str]] | None = None
-        self._batch = Limits().batch
         self._chroma: Any = None
         self._client: Any = None
-        self._open = False
-
-    def info(self) -> StoreInfo:
-        """The version of the engine, its capabilities and its limits."""
-        return StoreInfo(
-            kind="vector",
-            name=LAYOUT.name,
-            version=self._chroma.__version__,
-            capabilities=frozenset({Capability.DURABLE}),
-            limits=Limits(value_bytes=_TEXT_BYTES, batch=self._batch),
-            location=str(self.path),
-        )
 
     def open(self) -> None:
         """Import the engine, lock the directory, repair what a killed process has left, and read the scopes."""
         self._chroma = import_engine("chromadb", LAYOUT.name)
+        self._version = self._chroma.__version__
         notes = self._folder.open()
         with self._folder.translated("opening"):
             if notes.get("made") and not (self.path / DATABASE).exists():
@@ -283,7 +258,8 @@ class ChromaCollections:
             throw_away(self.path, torn)
             sweep(self.path)
             self._client = self._connect()
-            self._batch = min(self._batch, self._client.get_max_batch_size())
+            batch = min(Limits().batch, self._client.get_max_batch_size())
+            self._limits = Limits(value_bytes=_TEXT_BYTES, batch=batch)
             self._read_scopes(torn)
         if not notes.get("made"):
             self._folder.note({"made": True})
@@ -298,148 +274,76 @@ class ChromaCollections:
         finally:
             self._folder.close()
 
-    def check(self, thorough: bool) -> Health:
-        """Query the engine, or read every item if ``thorough``."""
-        try:
-            client = self._alive()
-            with self._folder.translated("a check"):
-                client.count_collections()
-            if thorough:
-                for name in self._specs:
-                    for block in self._blocks(name):
-                        items_of(block, self._folder.corrupt)
-            size = self._folder.size()
-        except Closed:
-            raise
-        except (SagaError, OSError) as error:
-            return Health(ok=False, detail=str(error))
-        return Health(ok=True, detail=f"{self.path}: {'every item was read' if thorough else 'readable'}", bytes=size)
+    def put(self, name: str, spec: ScopeSpec, items: Sequence[PackedItem]) -> None:
+        """See ``VectorEngine.put``."""
+        with self._writing(name) as collection:
+            collection.upsert(
+                ids=[item.id for item in items],
+                embeddings=_units(as_rows([item.vector for item in items])),
+                metadatas=[{_ITEM: pack(item)} for item in items],
+            )
 
-    # --- scopes --------------------------------------------------------------------------------------------------
+    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        if self.spec(name) is None:
+            return {}
+        found: dict[str, VectorItem] = {}
+        for some in self._batches(ids):
+            block = self._read(name, ids=some)
+            for item_id, vector, (text, fields) in zip(
+                block.ids, block.vectors, parse(block, self._folder.corrupt), strict=True
+            ):
+                found[item_id] = VectorItem(item_id, array("f", vector.tobytes()), text, fields)
+        return {item_id: found[item_id] for item_id in ids if item_id in found}
 
-    def create(self, name: str, spec: ScopeSpec) -> None:
-        """See ``VectorStore.create``."""
-        client = self._alive()
-        found = self._specs.get(name)
-        if found is not None:
-            check_same_spec(name, found, spec)
-            return
+    def blocks(self, name: str, spec: ScopeSpec, *, filtered: bool) -> Iterator[Block]:
+        """See ``VectorEngine.blocks``."""
+        start = 0
+        while True:
+            block = self._read(name, limit=_BLOCK, offset=start)
+            if block.ids:
+                yield Block(block.ids, block.vectors, partial(self._fields, block))
+            if len(block.ids) < _BLOCK:
+                return
+            start += _BLOCK
+
+    def remove(self, name: str, ids: Sequence[str]) -> int:
+        """See ``VectorEngine.remove``."""
+        gone = self._ids(name, ids)
+        for some in self._batches(gone):
+            with self._writing(name) as collection:
+                collection.delete(ids=some)
+        return len(gone)
+
+    def number(self, name: str) -> int:
+        """See ``VectorEngine.number``."""
+        collection = self._collection(name)
+        with self._folder.translated(f"counting scope {name!r}"):
+            return int(collection.count())
+
+    # --- collections ---------------------------------------------------------------------------------------------
+
+    def _make(self, name: str, spec: ScopeSpec) -> None:
         with self._folder.translated(f"making scope {name!r}"):
-            client.create_collection(
+            self._alive().create_collection(
                 _collection_name(name),
                 embedding_function=None,
                 metadata={_SCOPE: name, _EMBEDDER: spec.embedder, _DIMENSION: spec.dimension},
                 configuration={"hnsw": {"space": "cosine", "sync_threshold": _SAVED, "batch_size": _SAVED}},
             )
-        self._specs[name] = spec
 
-    def describe(self, name: str) -> ScopeSpec | None:
-        """See ``VectorStore.describe``."""
-        self._alive()
-        return self._specs.get(name)
-
-    def scopes(self) -> list[str]:
-        """See ``VectorStore.scopes``."""
-        self._alive()
-        return sorted(self._specs)
-
-    def drop(self, name: str) -> None:
-        """See ``VectorStore.drop``. The index files are removed the next time the store is opened."""
-        client = self._alive()
-        if name not in self._specs:
-            return
+    def _discard(self, name: str) -> None:
+        """Delete the collection. Its index files are removed the next time the store is opened."""
         with self._folder.translated(f"dropping scope {name!r}"):
-            client.delete_collection(_collection_name(name))
-        del self._specs[name]
+            self._alive().delete_collection(_collection_name(name))
         self._loaded.pop(name, None)
-        self._order = None
 
-    # --- items ---------------------------------------------------------------------------------------------------
-
-    def upsert(self, name: str, items: Sequence[PackedItem]) -> None:
-        """See ``VectorStore.upsert``."""
-        self._alive()
-        spec = self._specs.get(name)
-        if spec is None:
-            raise unknown_scope(name)
-        rows = latest(items, name, spec)
-        if rows:
-            with self._writing(name) as collection:
-                collection.upsert(
-                    ids=[item.id for item in rows],
-                    embeddings=_units(as_rows([item.vector for item in rows])),
-                    metadatas=[{_ITEM: pack(item)} for item in rows],
-                )
-
-    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
-        """See ``VectorStore.get``."""
-        self._alive()
-        if name not in self._specs:
-            return {}
-        items: dict[str, VectorItem] = {}
-        for start in range(0, len(ids), self._batch):
-            block = self._read(name, ids=list(ids[start : start + self._batch]))
-            items.update((item.id, item) for item in items_of(block, self._folder.corrupt))
-        return {item_id: items[item_id] for item_id in ids if item_id in items}
-
-    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
-        """See ``VectorStore.scan``."""
-        self._alive()
-        if name not in self._specs:
-            return []
-        if self._order is None or self._order[0] != name:
-            self._order = (name, sorted(self._ids(name)))
-        ids = self._order[1]
-        start = 0 if after is None else bisect_right(ids, after)
-        return list(self.get(name, ids[start : start + limit]).values())
-
-    def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
-        """See ``VectorStore.query``. Keeps ``k`` candidates and some thousand items in memory at a time."""
-        self._alive()
-        nearest = Nearest(asked, k)
-        places = {place: name for place, name in enumerate(names) if name in self._specs}
-        for name in places.values():
-            check_dimension("vector", asked, name, self._specs[name])
-        for place, name in places.items():
-            for block in self._blocks(name):
-                chosen = list(range(len(block.ids))) if wanted is None else self._passing(block, wanted)
-                nearest.show(place, [block.ids[index] for index in chosen], chosen, block.vectors[chosen])
-        items = {
-            place: self.get(name, [item_id for _, item_id, at, _ in nearest.best if at == place])
-            for place, name in places.items()
-        }
-        best = [(score, items[place][item_id]) for score, item_id, place, _ in nearest.best]
-        return [Hit(item.id, score, item.text, item.metadata) for score, item in best]
-
-    def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int:
-        """See ``VectorStore.delete``."""
-        self._alive()
-        if name not in self._specs:
-            return 0
-        gone = self._ids(name, wanted) if wanted is not None else self._ids(name, ids=ids or ())
-        for start in range(0, len(gone), self._batch):
-            with self._writing(name) as collection:
-                collection.delete(ids=gone[start : start + self._batch])
-        return len(gone)
-
-    def count(self, name: str, wanted: Predicate | None) -> int:
-        """See ``VectorStore.count``."""
-        self._alive()
-        if name not in self._specs:
-            return 0
-        if wanted is not None:
-            return len(self._ids(name, wanted))
-        collection = self._collection(name)
-        with self._folder.translated(f"counting scope {name!r}"):
-            number = collection.count()
-        assert isinstance(number, int)
-        return number
-
-    # --- collections ---------------------------------------------------------------------------------------------
+    def _look(self) -> None:
+        with self._folder.translated("a check"):
+            self._alive().count_collections()
 
     def _alive(self) -> Any:
-        if not self._open:
-            raise Closed(f"{self.path}: is closed")
+        self._ensure_open()
         if self._client is None:
             with self._folder.translated("opening"):
                 self._client = self._connect()
@@ -507,30 +411,19 @@ class ChromaCollections:
         with self._folder.translated(f"writing to scope {name!r}"), self._mark.writing(_collection_name(name)):
             yield collection
 
-    def _ids(self, name: str, wanted: Predicate | None = None, *, ids: Sequence[str] | None = None) -> list[str]:
-        """Return the ids of all items, of those that pass the filter, or of those in ``ids`` that exist."""
-        if wanted is not None:
-            return [block.ids[index] for block in self._blocks(name) for index in self._passing(block, wanted)]
-        if ids is not None and not ids:
-            return []
+    def _ids(self, name: str, ids: Sequence[str] | None = None) -> list[str]:
+        """Return the ids of all items, or of those in ``ids`` that exist."""
         collection = self._collection(name)
         with self._folder.translated(f"reading scope {name!r}"):
             found: list[str] = collection.get(ids=ids, include=[])["ids"]
         return found
 
-    def _passing(self, block: IndexBlock, wanted: Predicate) -> list[int]:
-        return [index for index, (_, fields) in enumerate(parse(block, self._folder.corrupt)) if wanted(fields)]
+    def _batches(self, ids: Sequence[str]) -> Iterator[list[str]]:
+        for start in range(0, len(ids), self._limits.batch):
+            yield list(ids[start : start + self._limits.batch])
 
-    def _blocks(self, name: str) -> Iterator[IndexBlock]:
-        """The scope's items, some thousand at a time."""
-        start = 0
-        while True:
-            block = self._read(name, limit=_BLOCK, offset=start)
-            if block.ids:
-                yield block
-            if len(block.ids) < _BLOCK:
-                return
-            start += _BLOCK
+    def _fields(self, block: IndexBlock) -> list[dict[str, Any]]:
+        return [fields for _, fields in parse(block, self._folder.corrupt)]
 
     def _read(self, name: str, **which: Any) -> IndexBlock:
         collection = self._collection(name)
@@ -552,8 +445,7 @@ def _units(rows: Singles) -> Singles:
 
 def _collection_name(scope: str) -> str:
     """Return a valid collection name, which is a readable part of the scope followed by a hash."""
-    slug = re.sub(r"[^a-z0-9]+", "-", scope.lower()).strip("-")[:40] or "scope"
-    return f"{slug}-{hashlib.sha256(scope.encode()).hexdigest()[:32]}"
+    return f"{slug(scope)}-{hashlib.sha256(scope.encode()).hexdigest()[:32]}"
 
 
 async def _open(options: OpenOptions) -> VectorStore:

@@ -10,6 +10,8 @@ import importlib
 import json
 import os
 import re
+from abc import abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +22,12 @@ from attrs import frozen
 
 from saga_backends.path_lock import PathLock
 from saga_backends.path_owner import FOLDER_LABEL, claim
-from saga_core.errors import NewerSchema, SagaError, StoreCorrupt, StoreError, StoreUnavailable
+from saga_backends.vector.threaded import VectorEngine
+from saga_core.capabilities import Capability
+from saga_core.errors import Closed, NewerSchema, SagaError, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.replacing import replace_file, sync, write_synced
+from saga_core.stores import Health, Limits, ScopeSpec, StoreInfo, VectorItem
+from saga_core.stores.validate import check_same_spec
 
 REBUILD = "move the directory away, and make the vectors anew with `saga rebuild`"
 """The remedy for damage. Vectors can be rebuilt from the journal."""
@@ -30,6 +36,8 @@ _FULL = ("no space left", "disk is full", "database or disk is full", "disk quot
 _REFUSED = ("too many open files", "permission denied", "out of memory", "cannot allocate")
 _SOURCE_PLACE = re.compile(r",? ?/\S{1,200}\.rs:\d+:\d+")
 _SHOWN = 300
+_PAGE = 1_000
+"""How many items a check reads at a time."""
 
 
 @frozen
@@ -154,6 +162,110 @@ class EngineFolder:
         if not isinstance(notes, dict):
             raise self.corrupt(f"{FOLDER_LABEL} has no notes")
         return notes
+
+
+class FolderEngine(VectorEngine):
+    """An engine in a directory of its own. The specs of its scopes are kept in memory."""
+
+    layout: FolderLayout
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._folder = EngineFolder(path, self.layout)
+        self._specs: dict[str, ScopeSpec] = {}
+        self._version = ""
+        self._limits = Limits()
+        self._open = False
+        self._order: tuple[str, list[str]] | None = None
+        """The sorted ids of the scope that was scanned last, until a scope is written."""
+
+    def info(self) -> StoreInfo:
+        """The version of the engine, its capabilities and its limits."""
+        return StoreInfo(
+            kind="vector",
+            name=self.layout.name,
+            version=self._version,
+            capabilities=frozenset({Capability.DURABLE}),
+            limits=self._limits,
+            location=str(self.path),
+        )
+
+    def spec(self, name: str) -> ScopeSpec | None:
+        """See ``VectorEngine.spec``."""
+        self._ensure_open()
+        return self._specs.get(name)
+
+    def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
+        self._ensure_open()
+        return sorted(self._specs)
+
+    def create(self, name: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
+        found = self.spec(name)
+        if found is not None:
+            check_same_spec(name, found, spec)
+            return
+        self._make(name, spec)
+        self._specs[name] = spec
+
+    def drop(self, name: str) -> None:
+        """See ``VectorStore.drop``."""
+        if self.spec(name) is not None:
+            self._order = None
+            self._discard(name)
+            self._specs.pop(name, None)
+
+    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        if self.spec(name) is None:
+            return []
+        if self._order is None or self._order[0] != name:
+            self._order = (name, sorted(self._ids(name)))
+        ids = self._order[1]
+        start = 0 if after is None else bisect_right(ids, after)
+        return list(self.get(name, ids[start : start + limit]).values())
+
+    def check(self, thorough: bool) -> Health:
+        """Query the engine, or read every item if ``thorough``."""
+        try:
+            self._ensure_open()
+            self._look()
+            for name in self._specs if thorough else ():
+                page: list[VectorItem] = []
+                while found := self.scan(name, page[-1].id if page else None, _PAGE):
+                    page = found
+            size = self._folder.size()
+        except Closed:
+            raise
+        except (SagaError, OSError) as error:
+            return Health(ok=False, detail=str(error))
+        return Health(ok=True, detail=f"{self.path}: {'every item was read' if thorough else 'readable'}", bytes=size)
+
+    @abstractmethod
+    def _make(self, name: str, spec: ScopeSpec) -> None:
+        """Create a scope, which does not exist yet."""
+
+    @abstractmethod
+    def _discard(self, name: str) -> None:
+        """Remove a scope, which exists."""
+
+    @abstractmethod
+    def _ids(self, name: str) -> list[str]:
+        """Return the ids of all items of a scope."""
+
+    @abstractmethod
+    def _look(self) -> None:
+        """Read something from the engine."""
+
+    def _ensure_open(self) -> None:
+        if not self._open:
+            raise Closed(f"{self.path}: is closed")
+
+
+def slug(scope: str) -> str:
+    """Return a readable part of the scope's name, for users who look at the files."""
+    return re.sub(r"[^a-z0-9]+", "-", scope.lower()).strip("-")[:40] or "scope"
 
 
 def import_engine(module: str, extra: str) -> ModuleType:

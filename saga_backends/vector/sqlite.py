@@ -10,30 +10,25 @@ resident layer keeps them in memory.
 from __future__ import annotations
 
 import sqlite3
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from attrs import frozen
 
 from saga_backends import sqlite_file
 from saga_backends.path_owner import APPLICATION_IDS
 from saga_backends.sqlite_file import MOST_ROWS, OwnFile
-from saga_backends.vector.threaded import PackedItem, open_threaded, read_metadata
+from saga_backends.vector.threaded import Block, PackedItem, VectorEngine, open_threaded, read_metadata
 from saga_backends.vector_bytes import from_little_endian, to_little_endian
 from saga_core.capabilities import Capability
 from saga_core.errors import StoreCorrupt
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import Hit, Scalar, ScopeSpec, StoreInfo, VectorItem, VectorStore
-from saga_core.stores.filters import Predicate
-from saga_core.stores.validate import check_dimension, check_same_spec, unknown_scope
+from saga_core.stores import Scalar, ScopeSpec, StoreInfo, VectorItem, VectorStore
+from saga_core.stores.validate import check_same_spec
 
 if TYPE_CHECKING:
     import sqlite_utils
-
-    from saga_backends.scoring import Singles
 
 
 # --- The tables of the SQLite vector store and the operations on them. All code runs on the worker's thread -------
@@ -59,25 +54,16 @@ def _create_tables(database: sqlite_utils.Database) -> None:
 
 SCHEMA = sqlite_file.Schema(application_id=APPLICATION_IDS["vector.sqlite"], migrations=(_create_tables,))
 
-_SCOPE = "SELECT number, embedder, dimension FROM scopes WHERE name = ?"
+_HERE = "scope = (SELECT number FROM scopes WHERE name = ?)"
 _PUT = (
-    "INSERT INTO items (scope, id, vector, text, metadata) VALUES (?, ?, ?, ?, ?) ON CONFLICT (scope, id) "
+    "INSERT INTO items (scope, id, vector, text, metadata) "
+    "VALUES ((SELECT number FROM scopes WHERE name = ?), ?, ?, ?, ?) ON CONFLICT (scope, id) "
     "DO UPDATE SET vector = excluded.vector, text = excluded.text, metadata = excluded.metadata"
 )
-_GET = "SELECT id, vector, text, metadata FROM items WHERE scope = ? AND id = ?"
-_SCAN = "SELECT id, vector, text, metadata FROM items WHERE scope = ? AND id > ? ORDER BY id LIMIT ?"
-_VECTORS = "SELECT id, vector, metadata FROM items WHERE scope = ?"
-_METADATA = "SELECT id, metadata FROM items WHERE scope = ?"
-_DELETE = "DELETE FROM items WHERE scope = ? AND id = ?"
+_ITEM = "SELECT id, vector, text, metadata FROM items"
 
 
-@frozen
-class _Scope:
-    number: int
-    spec: ScopeSpec
-
-
-class VectorFile(OwnFile):
+class VectorFile(OwnFile, VectorEngine):
     """A ``VectorEngine`` with a SQLite file."""
 
     def __init__(self, path: Path) -> None:
@@ -105,150 +91,100 @@ class VectorFile(OwnFile):
     def create(self, name: str, spec: ScopeSpec) -> None:
         """See ``VectorStore.create``."""
         with self.writing() as connection:
-            found = self._scope(connection, name)
+            found = self.spec(name)
             if found is None:
                 row = (name, spec.embedder, spec.dimension)
                 connection.execute("INSERT INTO scopes (name, embedder, dimension) VALUES (?, ?, ?)", row)
             else:
-                check_same_spec(name, found.spec, spec)
+                check_same_spec(name, found, spec)
 
-    def describe(self, name: str) -> ScopeSpec | None:
-        """See ``VectorStore.describe``."""
-        with self._reading() as connection:
-            found = self._scope(connection, name)
-        return found.spec if found else None
-
-    def upsert(self, name: str, items: Sequence[PackedItem]) -> None:
-        """See ``VectorStore.upsert``."""
-        with self.writing() as connection:
-            found = self._scope(connection, name)
-            if found is None:
-                raise unknown_scope(name)
-            for index, item in enumerate(items):
-                check_dimension(f"items[{index}].vector", item.vector, name, found.spec)
-            rows = ((found.number, item.id, to_little_endian(item.vector), item.text, item.metadata) for item in items)
-            connection.executemany(_PUT, rows)
-
-    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
-        """See ``VectorStore.get``."""
-        with self._reading() as connection:
-            found = self._scope(connection, name)
-            if found is None:
-                return {}
-            rows = [connection.execute(_GET, (found.number, item_id)).fetchone() for item_id in dict.fromkeys(ids)]
-        return {item.id: item for item in self._items([row for row in rows if row is not None], found.spec)}
-
-    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
-        """See ``VectorStore.scan``."""
-        with self._reading() as connection:
-            found = self._scope(connection, name)
-            if found is None:
-                return []
-            rows = connection.execute(_SCAN, (found.number, after or "", min(limit, MOST_ROWS))).fetchall()
-        return self._items(rows, found.spec)
-
-    def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
-        """See ``VectorStore.query``. Keeps ``k`` candidates and some hundred rows in memory at a time."""
-        from saga_backends.scoring import Nearest  # imported here, so that the start does not pay for numpy
-
-        nearest = Nearest(asked, k)
-        with self._reading() as connection:
-            for place, name in enumerate(names):
-                found = self._scope(connection, name)
-                if found is None:
-                    continue
-                check_dimension("vector", asked, name, found.spec)
-                for ids, vectors in self._chunks(connection, found, wanted):
-                    nearest.show(place, ids, [found.number] * len(ids), vectors)
-            best = nearest.best
-            rows = [connection.execute(_GET, (number, item_id)).fetchone() for _, item_id, _, number in best]
-        metadata = self._metadata([(row[0], row[3]) for row in rows])
-        return [Hit(row[0], entry[0], row[2], fields) for entry, row, fields in zip(best, rows, metadata, strict=True)]
-
-    def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int:
-        """See ``VectorStore.delete``."""
-        with self.writing() as connection:
-            found = self._scope(connection, name)
-            if found is None:
-                return 0
-            gone = list(ids) if ids is not None else self._matching(connection, found, wanted)
-            return (
-                connection.executemany(_DELETE, [(found.number, item_id) for item_id in gone]).rowcount if gone else 0
-            )
-
-    def count(self, name: str, wanted: Predicate | None) -> int:
-        """See ``VectorStore.count``."""
-        with self._reading() as connection:
-            found = self._scope(connection, name)
-            if found is None:
-                return 0
-            if wanted is not None:
-                return len(self._matching(connection, found, wanted))
-            (number,) = connection.execute("SELECT count(*) FROM items WHERE scope = ?", (found.number,)).fetchone()
-        assert isinstance(number, int)
-        return number
+    def spec(self, name: str) -> ScopeSpec | None:
+        """See ``VectorEngine.spec``."""
+        with self.connected() as connection:
+            row = connection.execute("SELECT embedder, dimension FROM scopes WHERE name = ?", (name,)).fetchone()
+        return ScopeSpec(*row) if row else None
 
     def scopes(self) -> list[str]:
         """See ``VectorStore.scopes``."""
-        with self._reading() as connection:
+        with self.connected() as connection:
             return [name for (name,) in connection.execute("SELECT name FROM scopes ORDER BY name")]
 
     def drop(self, name: str) -> None:
         """See ``VectorStore.drop``."""
         with self.writing() as connection:
-            found = self._scope(connection, name)
-            if found is not None:
-                connection.execute("DELETE FROM items WHERE scope = ?", (found.number,))
-                connection.execute("DELETE FROM scopes WHERE number = ?", (found.number,))
+            connection.execute(f"DELETE FROM items WHERE {_HERE}", (name,))
+            connection.execute("DELETE FROM scopes WHERE name = ?", (name,))
+
+    def put(self, name: str, spec: ScopeSpec, items: Sequence[PackedItem]) -> None:
+        """See ``VectorEngine.put``."""
+        rows = ((name, item.id, to_little_endian(item.vector), item.text, item.metadata) for item in items)
+        with self.connected() as connection:
+            connection.executemany(_PUT, rows)
+
+    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
+        statement = f"{_ITEM} WHERE {_HERE} AND id = ?"
+        with self.reading() as connection:
+            found = [connection.execute(statement, (name, item_id)).fetchone() for item_id in ids]
+            return {item.id: item for item in self._items(name, [row for row in found if row is not None])}
+
+    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
+        statement = f"{_ITEM} WHERE {_HERE} AND id > ? ORDER BY id LIMIT ?"
+        with self.reading() as connection:
+            return self._items(name, connection.execute(statement, (name, after or "", min(limit, MOST_ROWS))))
+
+    def blocks(self, name: str, spec: ScopeSpec, *, filtered: bool) -> Iterator[Block]:
+        """See ``VectorEngine.blocks``."""
+        import numpy as np
+
+        with self.connected() as connection:
+            cursor = connection.execute(f"SELECT id, vector, metadata FROM items WHERE {_HERE}", (name,))
+        while True:
+            with self.connected():
+                rows = cursor.fetchmany(_CHUNK)
+            if not rows:
+                return
+            self._check_widths(rows, spec)
+            vectors = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4").astype(np.float32, copy=False)
+            yield Block([row[0] for row in rows], vectors.reshape(len(rows), -1), partial(self._metadata, rows))
+
+    def remove(self, name: str, ids: Sequence[str]) -> int:
+        """See ``VectorEngine.remove``."""
+        with self.connected() as connection:
+            rows = [(name, item_id) for item_id in ids]
+            return connection.executemany(f"DELETE FROM items WHERE {_HERE} AND id = ?", rows).rowcount
+
+    def number(self, name: str) -> int:
+        """See ``VectorEngine.number``."""
+        with self.connected() as connection:
+            (number,) = connection.execute(f"SELECT count(*) FROM items WHERE {_HERE}", (name,)).fetchone()
+        return int(number)
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
         """Give a connection for consistent reads.
 
         All calls run in order on one thread, so nothing changes between the reads of a call. If other processes write
         too, the reads are in a transaction.
         """
         with self.connected() as connection:
-            if self.is_shared:
+            if begins := self.is_shared and not connection.in_transaction:
                 connection.execute("BEGIN")
             try:
                 yield connection
             finally:
-                if self.is_shared:
+                if begins:
                     sqlite_file.rollback(connection)
 
-    def _scope(self, connection: sqlite3.Connection, name: str) -> _Scope | None:
-        row = connection.execute(_SCOPE, (name,)).fetchone()
-        return _Scope(row[0], ScopeSpec(row[1], row[2])) if row else None
-
-    def _chunks(
-        self, connection: sqlite3.Connection, scope: _Scope, wanted: Predicate | None
-    ) -> Iterator[tuple[list[str], Singles]]:
-        """Yield the ids and vectors of the items that pass the filter, some hundred at a time."""
-        import numpy as np
-
-        cursor = connection.execute(_VECTORS, (scope.number,))
-        while rows := cursor.fetchmany(_CHUNK):
-            if wanted is not None:
-                metadata = self._metadata([(row[0], row[2]) for row in rows])
-                rows = [row for row, fields in zip(rows, metadata, strict=True) if wanted(fields)]
-            self._check_widths(rows, scope.spec)
-            if rows:
-                block = np.frombuffer(b"".join(row[1] for row in rows), dtype="<f4")
-                yield [row[0] for row in rows], block.astype(np.float32, copy=False).reshape(len(rows), -1)
-
-    def _matching(self, connection: sqlite3.Connection, scope: _Scope, wanted: Predicate | None) -> list[str]:
-        rows = connection.execute(_METADATA, (scope.number,)).fetchall()
-        if wanted is None:
-            return [item_id for item_id, _ in rows]
-        return [item_id for (item_id, _), fields in zip(rows, self._metadata(rows), strict=True) if wanted(fields)]
-
-    def _items(self, rows: Sequence[tuple[str, bytes, str, str]], spec: ScopeSpec) -> list[VectorItem]:
+    def _items(self, name: str, found: Iterable[tuple[str, bytes, str, str]]) -> list[VectorItem]:
+        rows, spec = list(found), self.spec(name)
+        if spec is None:
+            return []
         self._check_widths(rows, spec)
-        metadata = self._metadata([(row[0], row[3]) for row in rows])
         return [
             VectorItem(row[0], from_little_endian(row[1]), row[2], fields)
-            for row, fields in zip(rows, metadata, strict=True)
+            for row, fields in zip(rows, self._metadata(rows), strict=True)
         ]
 
     def _check_widths(self, rows: Sequence[tuple[Any, ...]], spec: ScopeSpec) -> None:
@@ -257,9 +193,9 @@ class VectorFile(OwnFile):
             if len(blob) != width:
                 raise self._corrupt(f"item {item_id!r} is damaged: its vector has {len(blob)} bytes and not {width}")
 
-    def _metadata(self, rows: Sequence[tuple[str, str]]) -> list[Mapping[str, Scalar]]:
-        """Parse the metadata of items, given as pairs of id and JSON."""
-        return read_metadata([row[0] for row in rows], [row[1] for row in rows], self._corrupt)
+    def _metadata(self, rows: Sequence[tuple[Any, ...]]) -> list[Mapping[str, Scalar]]:
+        """Parse the metadata of rows, which is their last column."""
+        return read_metadata([row[0] for row in rows], [row[-1] for row in rows], self._corrupt)
 
     def _corrupt(self, what: str) -> StoreCorrupt:
         return StoreCorrupt(f"{self.path}: {what}; move the file away, and make the vectors anew with `saga rebuild`")

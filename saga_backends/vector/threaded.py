@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from attrs import frozen
 
@@ -27,7 +29,11 @@ from saga_core.stores.validate import (
     check_scope,
     check_spec,
     check_where,
+    unknown_scope,
 )
+
+if TYPE_CHECKING:
+    from saga_backends.scoring import Singles
 
 # --- Items with 32-bit components and metadata as canonical JSON --------------------------------------------------
 
@@ -74,49 +80,146 @@ def _fields(item_id: str, text: str, damaged: Callable[[str], Exception]) -> Map
     return fields
 
 
-def latest(items: Sequence[PackedItem], scope: str, spec: ScopeSpec) -> list[PackedItem]:
-    """Return the items to upsert, the last one for each id. Raises ``ScopeMismatch`` for a wrong dimension."""
-    for index, item in enumerate(items):
-        check_dimension(f"items[{index}].vector", item.vector, scope, spec)
-    return list({item.id: item for item in items}.values())
+@frozen(eq=False)
+class Block:
+    """Some items of a scope. ``fields`` returns the metadata of each."""
+
+    ids: list[str]
+    vectors: Singles
+    fields: Callable[[], Sequence[Mapping[str, Scalar]]]
 
 
-class VectorEngine(Protocol):
-    """The interface of an engine, with blocking versions of the operations of ``VectorStore``.
+class VectorEngine(ABC):
+    """An engine, with blocking versions of the operations of ``VectorStore``, several of which are written here once.
 
     All calls come from one thread and have checked arguments. An engine only raises the errors of the contract.
-    ``info`` is called once, after ``open``.
+    ``info`` is called once, after ``open``. ``spec`` comes before every other call that names a scope.
     """
 
     path: Path
 
-    def info(self) -> StoreInfo: ...
+    @abstractmethod
+    def info(self) -> StoreInfo:
+        """The version of the engine, its capabilities and its limits."""
 
-    def open(self) -> None: ...
+    @abstractmethod
+    def open(self) -> None:
+        """Lock the path and open the engine."""
 
-    def close(self) -> None: ...
+    @abstractmethod
+    def close(self) -> None:
+        """Close the engine and release the lock, also after a failed ``open``. Further calls have no effect."""
 
-    def check(self, thorough: bool) -> Health: ...
+    @abstractmethod
+    def check(self, thorough: bool) -> Health:
+        """Check that the engine answers, or read everything if ``thorough``."""
 
-    def create(self, name: str, spec: ScopeSpec) -> None: ...
+    @abstractmethod
+    def create(self, name: str, spec: ScopeSpec) -> None:
+        """See ``VectorStore.create``."""
 
-    def describe(self, name: str) -> ScopeSpec | None: ...
+    @abstractmethod
+    def spec(self, name: str) -> ScopeSpec | None:
+        """Return the spec of a scope, or None if it does not exist. Raises ``Closed``."""
 
-    def upsert(self, name: str, items: Sequence[PackedItem]) -> None: ...
+    @abstractmethod
+    def scopes(self) -> list[str]:
+        """See ``VectorStore.scopes``."""
 
-    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]: ...
+    @abstractmethod
+    def drop(self, name: str) -> None:
+        """See ``VectorStore.drop``."""
 
-    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]: ...
+    @abstractmethod
+    def put(self, name: str, spec: ScopeSpec, items: Sequence[PackedItem]) -> None:
+        """Add or replace items, each of which has another id."""
 
-    def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]: ...
+    @abstractmethod
+    def get(self, name: str, ids: Sequence[str]) -> dict[str, VectorItem]:
+        """See ``VectorStore.get``."""
 
-    def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int: ...
+    @abstractmethod
+    def scan(self, name: str, after: str | None, limit: int) -> list[VectorItem]:
+        """See ``VectorStore.scan``."""
 
-    def count(self, name: str, wanted: Predicate | None) -> int: ...
+    @abstractmethod
+    def blocks(self, name: str, spec: ScopeSpec, *, filtered: bool) -> Iterator[Block]:
+        """Yield the items of a scope, some at a time. The metadata are only needed if they are ``filtered``."""
 
-    def scopes(self) -> list[str]: ...
+    @abstractmethod
+    def remove(self, name: str, ids: Sequence[str]) -> int:
+        """Remove the items of ``ids`` that exist, and return their number."""
 
-    def drop(self, name: str) -> None: ...
+    @abstractmethod
+    def number(self, name: str) -> int:
+        """Return the number of items of a scope."""
+
+    def reading(self) -> AbstractContextManager[object]:
+        """Inside, all reads see one state of the data."""
+        return nullcontext()
+
+    def writing(self) -> AbstractContextManager[object]:
+        """Inside, everything or nothing is written."""
+        return nullcontext()
+
+    def upsert(self, name: str, items: Sequence[PackedItem]) -> None:
+        """See ``VectorStore.upsert``."""
+        with self.writing():
+            spec = self.spec(name)
+            if spec is None:
+                raise unknown_scope(name)
+            for index, item in enumerate(items):
+                check_dimension(f"items[{index}].vector", item.vector, name, spec)
+            if items:
+                self.put(name, spec, list({item.id: item for item in items}.values()))
+
+    def query(self, names: Sequence[str], asked: array[float], k: int, wanted: Predicate | None) -> list[Hit]:
+        """See ``VectorStore.query``. Keeps ``k`` candidates and a block of items in memory at a time."""
+        from saga_backends.scoring import Nearest  # imported here, so that the start does not pay for numpy
+
+        nearest = Nearest(asked, k)
+        with self.reading():
+            specs = {name: spec for name in names if (spec := self.spec(name)) is not None}
+            for name, spec in specs.items():
+                check_dimension("vector", asked, name, spec)
+            for place, (name, spec) in enumerate(specs.items()):
+                for block in self.blocks(name, spec, filtered=wanted is not None):
+                    if wanted is None:
+                        nearest.show(place, block.ids, block.vectors)
+                        continue
+                    chosen = _passing(block, wanted)
+                    nearest.show(place, [block.ids[index] for index in chosen], block.vectors[chosen])
+            best = nearest.best
+            items = [self.get(name, [each for _, each, at in best if at == place]) for place, name in enumerate(specs)]
+        return [Hit(each, score, items[at][each].text, items[at][each].metadata) for score, each, at in best]
+
+    def delete(self, name: str, ids: Sequence[str] | None, wanted: Predicate | None) -> int:
+        """See ``VectorStore.delete``."""
+        with self.writing():
+            spec = self.spec(name)
+            if spec is None:
+                return 0
+            gone = self._matching(name, spec, wanted) if wanted is not None else ids
+            return self.remove(name, gone) if gone else 0
+
+    def count(self, name: str, wanted: Predicate | None) -> int:
+        """See ``VectorStore.count``."""
+        with self.reading():
+            spec = self.spec(name)
+            if spec is None:
+                return 0
+            return self.number(name) if wanted is None else len(self._matching(name, spec, wanted))
+
+    def _matching(self, name: str, spec: ScopeSpec, wanted: Predicate) -> list[str]:
+        found: list[str] = []
+        for block in self.blocks(name, spec, filtered=True):
+            found += [block.ids[index] for index in _passing(block, wanted)]
+        return found
+
+
+def _passing(block: Block, wanted: Predicate) -> list[int]:
+    """The indexes of the items that pass the filter."""
+    return [index for index, fields in enumerate(block.fields()) if wanted(fields)]
 
 
 class CompactingEngine(Protocol):
@@ -169,7 +272,7 @@ class ThreadedVectors:
     async def describe(self, scope: str) -> ScopeSpec | None:
         """See ``VectorStore.describe``."""
         self._check_scope(scope)
-        return await self._worker.run(self._engine.describe, scope)
+        return await self._worker.run(self._engine.spec, scope)
 
     async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
         """See ``VectorStore.upsert``."""

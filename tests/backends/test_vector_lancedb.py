@@ -240,7 +240,7 @@ async def test_a_damaged_item_is_named(tmp_path: Path, text: str, words: str) ->
     path = tmp_path / "v"
     await fill(path)
     store = await opened(path)
-    handle = store._engine._table("숲", store._engine._scopes["숲"]).handle
+    handle = store._engine._table("숲").handle
     await store._worker.run(lambda: handle.update(where="id = 'i001'", values={"metadata": text}))
     for call in (store.scan("숲"), store.get("숲", ["i001"])):
         with pytest.raises(StoreCorrupt, match=rf"v: item 'i001' is damaged.*{words}.*saga rebuild"):
