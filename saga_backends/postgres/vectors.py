@@ -10,12 +10,10 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Sequence
-from decimal import Decimal
 from math import isfinite
 
 import numpy as np
 import psycopg
-from attrs import define, field
 from psycopg import AsyncConnection
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
@@ -28,20 +26,8 @@ from saga_backends.scoring import QueryVector, as_row, as_rows, squared_norms
 from saga_backends.vector_bytes import from_little_endian, to_little_endian
 from saga_core.errors import StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
-from saga_core.stores import (
-    And,
-    Compare,
-    Exists,
-    Filter,
-    Hit,
-    Not,
-    Scalar,
-    ScopeSpec,
-    Vector,
-    VectorItem,
-    VectorStore,
-    Within,
-)
+from saga_core.stores import Filter, Hit, ScopeSpec, Vector, VectorItem, VectorStore
+from saga_core.stores.filters import predicate
 from saga_core.stores.validate import (
     as_float32,
     check_delete,
@@ -55,96 +41,6 @@ from saga_core.stores.validate import (
     check_where,
     unknown_scope,
 )
-
-# --- Filters as SQL over a json column ----------------------------------------------------------------------------
-#
-# The type of a field is that of its JSON value. Numbers are compared as decimals, since ``exact_json`` writes all
-# digits. Text is compared by bytes, which is the order of code points.
-
-_OPERATORS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-
-@define
-class Where:
-    """Builds conditions and collects the values of their parameters."""
-
-    column: str
-    values: dict[str, object] = field(factory=dict)
-
-    def condition(self, filter_: Filter) -> str:
-        """Return ``filter_`` as an SQL expression that is true or false, never null."""
-        if isinstance(filter_, Compare):
-            return self._compare(filter_)
-        if isinstance(filter_, Within):
-            return self._within(filter_)
-        if isinstance(filter_, Exists):
-            return f"(json_typeof({self._field(filter_.name)}) IS NOT NULL)"
-        if isinstance(filter_, Not):
-            return f"(NOT {self.condition(filter_.part)})"
-        parts = [self.condition(part) for part in filter_.parts]
-        if isinstance(filter_, And):
-            return f"({' AND '.join(parts)})" if parts else "true"
-        return f"({' OR '.join(parts)})" if parts else "false"
-
-    def _bind(self, value: object) -> str:
-        name = f"w{len(self.values)}"
-        self.values[name] = value
-        return f"%({name})s"
-
-    def _field(self, name: str) -> str:
-        return f"({self.column} -> {self._bind(name)}::text)"
-
-    def _text(self, name: str) -> str:
-        return f"({self.column} ->> {self._bind(name)}::text)"
-
-    def _compare(self, filter_: Compare) -> str:
-        kind, typed = _kind(filter_.value), f"json_typeof({self._field(filter_.name)})"
-        if kind == "null":
-            return f"({typed} IS NOT DISTINCT FROM 'null')" if filter_.op == "eq" else "false"
-        same = f"{self._cast(filter_.name, kind)} {_OPERATORS[filter_.op]} {self._value(filter_.value)}"
-        other = f"{typed} <> 'null'" if filter_.op == "ne" else "false"
-        return f"coalesce(CASE {typed} WHEN '{kind}' THEN {same} ELSE {other} END, false)"
-
-    def _within(self, filter_: Within) -> str:
-        kinds: dict[str, list[Scalar]] = {}
-        for value in filter_.values:
-            kinds.setdefault(_kind(value), []).append(value)
-        typed = f"json_typeof({self._field(filter_.name)})"
-        cases = []
-        for kind, values in kinds.items():
-            if kind == "null":
-                cases.append("WHEN 'null' THEN true")
-                continue
-            bound = self._bind([_plain(value) for value in values])
-            cases.append(f"WHEN '{kind}' THEN {self._cast(filter_.name, kind)} = ANY({bound}::{_SQL[kind]}[])")
-        among = f"(CASE {typed} {' '.join(cases)} ELSE false END)" if cases else "false"
-        if filter_.negate:
-            return f"({typed} IS NOT NULL AND NOT coalesce({among}, false))"
-        return f"coalesce({among}, false)"
-
-    def _cast(self, name: str, kind: str) -> str:
-        found = self._text(name)
-        return f'({found} COLLATE "C")' if kind == "string" else f"{found}::{_SQL[kind]}"
-
-    def _value(self, value: Scalar) -> str:
-        return f"{self._bind(_plain(value))}::{_SQL[_kind(value)]}"
-
-
-_SQL = {"string": "text", "number": "numeric", "boolean": "boolean"}
-
-
-def _kind(value: Scalar) -> str:
-    """The JSON type of a value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    return "string" if isinstance(value, str) else "number"
-
-
-def _plain(value: Scalar) -> object:
-    return Decimal(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
 
 _TABLES = """
 CREATE TABLE {schema}.vector_scopes (
@@ -270,18 +166,16 @@ class PostgresVectors(PostgresView):
         check_query(scopes, k, where, self._info.limits)
         asked = as_float32("vector", vector)
         places = {scope: place for place, scope in enumerate(dict.fromkeys(scopes))}
-        filtering = Where("metadata")
-        condition = filtering.condition(where) if where is not None else "true"
         question = QueryVector(asked)
+        passing = "" if where is None else " AND (scope, id) IN (SELECT * FROM unnest(%(of)s::text[], %(ids)s::text[]))"
         statement = (
             f"WITH scored AS MATERIALIZED (SELECT scope, id, {self._near} AS near FROM {self._items} "
-            f"WHERE scope = ANY(%(scopes)s::text[]) AND {condition}), "
+            f"WHERE scope = ANY(%(scopes)s::text[]){passing}), "
             "cut AS (SELECT near FROM scored ORDER BY near DESC OFFSET %(behind)s LIMIT 1) "
             f"SELECT scope, id, given, content, metadata::text FROM scored JOIN {self._items} USING (scope, id) "
             "WHERE near >= coalesce((SELECT near FROM cut), -3) - %(margin)s"
         ).encode()
-        values = {
-            **filtering.values,
+        values: dict[str, object] = {
             "scopes": list(places),
             "asked": _Unit.of(asked),
             "behind": min(k, MOST_ROWS) - 1,
@@ -296,6 +190,9 @@ class PostgresVectors(PostgresView):
                 )
                 for scope, embedder, dimension in sorted(await specs.fetchall(), key=lambda row: places[row[0]]):
                     check_dimension("vector", asked, scope, ScopeSpec(embedder, dimension))
+                if where is not None:
+                    matching = await self._matching(connection, list(places), where)
+                    values["of"], values["ids"] = [each[0] for each in matching], [each[1] for each in matching]
                 return await (await connection.execute(statement, values, binary=True)).fetchall()
 
         rows = await self._database.read(look)
@@ -316,21 +213,38 @@ class PostgresVectors(PostgresView):
         """See ``VectorStore.delete``."""
         self._check_scope(scope)
         check_delete(ids, where, self._info.limits)
-        filtering = Where("metadata")
-        condition = "id = ANY(%(ids)s::text[])" if where is None else filtering.condition(where)
-        statement = f"DELETE FROM {self._items} WHERE scope = %(scope)s AND {condition}".encode()
-        values = {**filtering.values, "scope": scope, **({} if ids is None else {"ids": list(ids)})}
-        return await self._change(scope, statement, values)
+        statement = f"DELETE FROM {self._items} WHERE scope = %s AND id = ANY(%s::text[])".encode()
+        given = list(ids or ())
+
+        async def write(connection: AsyncConnection) -> int:
+            gone = given
+            if where is not None:
+                gone = [each for _, each in await self._matching(connection, [scope], where, lock=True)]
+            return (await connection.execute(statement, [scope, gone])).rowcount
+
+        return await self._database.change(scope, write)
 
     async def count(self, scope: str, *, where: Filter | None = None) -> int:
         """See ``VectorStore.count``."""
         self._check_scope(scope)
         check_where(where, self._info.limits)
-        filtering = Where("metadata")
-        condition = "true" if where is None else filtering.condition(where)
-        statement = f"SELECT count(*) FROM {self._items} WHERE scope = %(scope)s AND {condition}".encode()
-        ((number,),) = await self._rows(statement, {**filtering.values, "scope": scope})
+        if where is not None:
+            return len(await self._database.read(lambda connection: self._matching(connection, [scope], where)))
+        ((number,),) = await self._rows(f"SELECT count(*) FROM {self._items} WHERE scope = %s".encode(), [scope])
         return int(number)
+
+    async def _matching(
+        self, connection: AsyncConnection, scopes: list[str], where: Filter, *, lock: bool = False
+    ) -> list[tuple[str, str]]:
+        """Return scope and id of the items in ``scopes`` that pass the filter. With ``lock``, nobody else may change
+        an item of the scopes until the transaction ends."""
+        statement = (
+            f"SELECT scope, id, metadata::text FROM {self._items} WHERE scope = ANY(%s::text[])"
+            f"{' ORDER BY scope, id FOR UPDATE' * lock}"
+        ).encode()
+        passes = predicate(where)
+        rows = await (await connection.execute(statement, [scopes])).fetchall()
+        return [(scope, each) for scope, each, fields in rows if passes(exact_json.loads(fields))]
 
 
 class _Unit(bytes):
