@@ -303,7 +303,6 @@ class KuzuDatabase:
         self._lock: PathLock | None = None
         self._suspect = False
         self._transactions = 0
-        self._sizes: dict[Statement, int] = {}
         # Each transaction keeps some 100 KB of the pool, and larger ones several times as much.
         self._most_transactions = max(8, pool_mb // 2)
 
@@ -387,12 +386,6 @@ class KuzuDatabase:
         self._renew()
         return self._alive().run(statement.text, parameters)
 
-    def size(self, count: Statement) -> int:
-        """Estimate the result of ``count``, rather too high. It is run once, and rows created since then are added."""
-        if count not in self._sizes:
-            self._sizes[count] = int(self.rows(count)[0][0]) - self._alive().created
-        return self._sizes[count] + self._alive().created
-
     def write(self, work: Callable[[], object]) -> None:
         """Run ``work``, which calls ``rows``, in a transaction. If anything fails, the transaction is rolled back.
 
@@ -433,7 +426,6 @@ class KuzuDatabase:
         session.start()
         self._suspect = False
         self._transactions = 0
-        self._sizes.clear()
 
     def _alive(self) -> KuzuSession:
         if self._session is None:

@@ -24,12 +24,10 @@ class Engine:
 
     name: str
     magic: bytes
-    lookup: float
-    """The time to look up a node or an edge, relative to Kuzu. A pass over a table takes the same time in both."""
 
 
-KUZU = Engine("kuzu", b"KUZU", 1.0)
-LADYBUG = Engine("ladybug", b"LBUG", 0.4)
+KUZU = Engine("kuzu", b"KUZU")
+LADYBUG = Engine("ladybug", b"LBUG")
 
 _ENGINES = (KUZU, LADYBUG)
 _importing = threading.Lock()

@@ -23,25 +23,15 @@ from saga_core.stores.validate import check_endpoints, endpoints
 
 # --- Runs one statement for many rows in a single pass over a table, instead of one lookup per row ----------------
 #
-# In Kuzu, looking up a node takes 0.1 ms and its edges 0.2 ms. Creating an edge between two nodes takes 0.3 ms, and
-# changing an edge that is found by its ends takes 0.6 ms. A pass takes 1 to 3 ms, plus 0.1 ms per thousand nodes and
-# 0.5 ms per thousand edges in the tables, plus 0.02 ms for each row. Lookups in Ladybug take less than half the time.
+# Looking up a node takes 0.1 ms, and changing an edge that is found by its ends 0.6 ms. A pass takes 1 to 3 ms, plus
+# 0.1 ms per thousand nodes and 0.5 ms per thousand edges in the tables.
 
-_LEAST = {"nodes": 16, "edges": 6}
-"""The number of rows up to which a pass never pays off in Kuzu, for statements on nodes and on edges."""
+_MANY = 64
+"""The number of rows from which a statement is run in a pass."""
 _MOST = 2_000
 """The maximum number of rows in one pass."""
 _MOST_TEXT = 1_024 * 1_024
 """The maximum number of characters in all values of one pass. The pool holds several copies of them."""
-_OF_TABLE = 500
-"""The table rows that a pass may read for each row beyond ``_LEAST`` and still pay off."""
-_IN_POOL = 1_000
-"""The table rows that a pass may read per megabyte of the pool, which holds a part of them."""
-
-_COUNTS = {
-    "nodes": Statement("MATCH (e:Entity) RETURN count(*)"),
-    "edges": Statement("MATCH (:Entity)-[t:Tie]->(:Entity) RETURN count(*)"),
-}
 
 
 @frozen
@@ -50,13 +40,10 @@ class Each:
 
     one: Statement
     many: Statement
-    over: tuple[str, ...]
-    """The tables that a pass reads in full."""
-    least: int
 
 
-def each(text: str, *over: str, match: str = "") -> Each:
-    """Create an ``Each`` from ``text``, the statement for one row, and from the tables ``over`` which a pass reads.
+def each(text: str, *, match: str = "") -> Each:
+    """Create an ``Each`` from ``text``, the statement for one row.
 
     If many rows need another beginning, ``match`` replaces the text before ``CREATE``. This avoids a cross join where
     one ``MATCH`` finds two nodes.
@@ -64,19 +51,18 @@ def each(text: str, *over: str, match: str = "") -> Each:
     one = Statement(text)
     values = ", ".join(f"r.{name} AS {name}" for name in sorted(one.parameters))
     begun = f"{match} {text[text.index('CREATE') :]}" if match else text
-    many = Statement(f"UNWIND $rows AS r WITH {values} {begun.replace('$', '')}")
-    return Each(one, many, over, _LEAST["edges" if "Tie" in text else "nodes"])
+    return Each(one, Statement(f"UNWIND $rows AS r WITH {values} {begun.replace('$', '')}"))
 
 
 def run(database: KuzuDatabase, made: Each, rows: Sequence[Mapping[str, str]]) -> list[list[Any]]:
-    """Run ``made`` for each of ``rows``, in passes where these pay off. Returns all result rows, in any order.
+    """Run ``made`` for each of ``rows``, many of them in passes. Returns all result rows, in any order.
 
     If a pass does not fit into the pool, its rows are run one by one. Inside a transaction, which such a failure ends,
     ``PoolFull`` is raised instead so that the caller can retry. Raises ``StoreError``.
     """
     found: list[list[Any]] = []
     for part in _parts(rows):
-        if _pays(database, made, len(part)):
+        if len(part) >= _MANY and not database.sparing:
             try:
                 found += database.rows(made.many, rows=part)
                 continue
@@ -102,58 +88,34 @@ def _parts(rows: Sequence[Mapping[str, str]]) -> Iterator[list[Mapping[str, str]
         yield part
 
 
-def _pays(database: KuzuDatabase, made: Each, count: int) -> bool:
-    further = count * database.engine.lookup - made.least
-    if further <= 0 or database.sparing:
-        return False
-    most = min(further * _OF_TABLE, database.pool_mb * _IN_POOL)
-    return all(database.size(_COUNTS[table]) <= most for table in made.over)
-
-
-_MANY = 100
-"""The number of ids from which reading the whole range of a scope between them is cheaper than looking up each."""
-
 _Row: TypeAlias = list[Any]
 
 _JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 _NODE = "RETURN e.id, e.label, e.properties"
 _TIE = "RETURN t.source, t.type, t.target, t.key, t.properties"
-_BETWEEN = "WHERE e.scope = $scope AND e.id >= $first AND e.id <= $last"
 
-_GET = each(f"MATCH (e:Entity {{pk: $pk}}) {_NODE}", "nodes")
-_GET_BETWEEN = Statement(f"MATCH (e:Entity) {_BETWEEN} {_NODE}")
-_IS_THERE = each("MATCH (e:Entity {pk: $pk}) RETURN e.id", "nodes")
+_GET = each(f"MATCH (e:Entity {{pk: $pk}}) {_NODE}")
+_IS_THERE = each("MATCH (e:Entity {pk: $pk}) RETURN e.id")
 _ARROWS = {"out": "-[t:Tie]->", "in": "<-[t:Tie]-", "both": "-[t:Tie]-"}
-_TIES = {
-    way: each(f"MATCH (e:Entity {{pk: $pk}}){arrow}(:Entity) {_TIE}", "nodes", "edges")
-    for way, arrow in _ARROWS.items()
-}
-_TIES_BETWEEN = {
-    way: Statement(f"MATCH (e:Entity){arrow}(:Entity) {_BETWEEN} {_TIE}") for way, arrow in _ARROWS.items()
-}
+_TIES = {way: each(f"MATCH (e:Entity {{pk: $pk}}){arrow}(:Entity) {_TIE}") for way, arrow in _ARROWS.items()}
 
 _CREATE_NODE = each(
     "CREATE (:Entity {pk: $pk, scope: $scope, id: $id, label: $label, name: $name, properties: $properties})"
 )
-_SET_NODE = each("MATCH (e:Entity {pk: $pk}) SET e.label = $label, e.name = $name, e.properties = $properties", "nodes")
-_DELETE_NODE = each("MATCH (e:Entity {pk: $pk}) DETACH DELETE e", "nodes")
-_KEYS_FROM = each(
-    "MATCH (:Entity {pk: $pk})-[t:Tie]->(:Entity) RETURN t.source, t.type, t.target, t.key", "nodes", "edges"
-)
+_SET_NODE = each("MATCH (e:Entity {pk: $pk}) SET e.label = $label, e.name = $name, e.properties = $properties")
+_DELETE_NODE = each("MATCH (e:Entity {pk: $pk}) DETACH DELETE e")
+_KEYS_FROM = each("MATCH (:Entity {pk: $pk})-[t:Tie]->(:Entity) RETURN t.source, t.type, t.target, t.key")
 _CREATE_TIE = each(
     "MATCH (a:Entity {pk: $source_pk}), (b:Entity {pk: $target_pk}) CREATE (a)-[:Tie {source: $source, type: $type, "
     "target: $target, key: $key, properties: $properties}]->(b)",
-    "nodes",
     match="MATCH (a:Entity {pk: source_pk}) WITH a, target_pk, source, type, target, key, properties "
     "MATCH (b:Entity {pk: target_pk})",
 )
 _THE_TIE = "MATCH (:Entity {pk: $source_pk})-[t:Tie]->(:Entity {pk: $target_pk}) WHERE t.type = $type AND t.key = $key"
-_SET_TIE = each(f"{_THE_TIE} SET t.properties = $properties", "nodes", "edges")
-_DELETE_TIE = each(f"{_THE_TIE} DELETE t", "nodes", "edges")
-_DELETE_TIES_OF = tuple(
-    each(f"MATCH (:Entity {{pk: $pk}}){_ARROWS[way]}(:Entity) DELETE t", "nodes", "edges") for way in ("out", "in")
-)
+_SET_TIE = each(f"{_THE_TIE} SET t.properties = $properties")
+_DELETE_TIE = each(f"{_THE_TIE} DELETE t")
+_DELETE_TIES_OF = tuple(each(f"MATCH (:Entity {{pk: $pk}}){_ARROWS[way]}(:Entity) DELETE t") for way in ("out", "in"))
 
 _SCOPES = Statement("MATCH (s:Scope) RETURN s.name")
 _WATERMARK = Statement("MATCH (s:Scope {name: $name}) RETURN s.watermark")
@@ -285,11 +247,8 @@ class KuzuTables:
     def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
         """See ``GraphStore.get``."""
         asked = dict.fromkeys(ids)
-        if len(asked) < _MANY:
-            rows = self._run(_GET, [{"pk": _pk(scope, node_id)} for node_id in asked])
-        else:
-            rows = self._between(_GET_BETWEEN, scope, asked)
-        found = {node.id: node for node in map(self._node, (row for row in rows if row[0] in asked))}
+        rows = self._run(_GET, [{"pk": _pk(scope, node_id)} for node_id in asked])
+        found = {node.id: node for node in map(self._node, rows)}
         return {node_id: found[node_id] for node_id in asked if node_id in found}
 
     def neighbors(
@@ -297,16 +256,8 @@ class KuzuTables:
     ) -> list[Edge]:
         """See ``GraphStore.neighbors``. Sorting and filtering are done here, because both engines are slower at it."""
         asked = dict.fromkeys(ids)
-        if len(asked) < _MANY:
-            rows = self._run(_TIES[direction], [{"pk": _pk(scope, node_id)} for node_id in asked])
-        else:
-            rows = self._between(_TIES_BETWEEN[direction], scope, asked)
-        found: dict[tuple[str, str, str, str], _Row] = {}
-        for row in rows:
-            source, type_, target, key, _ = row
-            touches = (direction != "in" and source in asked) or (direction != "out" and target in asked)
-            if touches and (types is None or type_ in types):
-                found[source, type_, target, key] = row
+        rows = self._run(_TIES[direction], [{"pk": _pk(scope, node_id)} for node_id in asked])
+        found = {tuple(row[:4]): row for row in rows if types is None or row[1] in types}
         return [self._edge(found[identity]) for identity in sorted(found)[:limit]]
 
     def scan(self, scope: str, label: str | None, after: str | None, limit: int) -> list[Node]:
@@ -334,9 +285,6 @@ class KuzuTables:
     def scopes(self) -> list[str]:
         """See ``GraphStore.scopes``."""
         return sorted(name for (name,) in self.database.rows(_SCOPES))
-
-    def _between(self, statement: Statement, scope: str, ids: Iterable[str]) -> list[_Row]:
-        return self.database.rows(statement, scope=scope, first=min(ids), last=max(ids))
 
     def _node(self, row: _Row) -> Node:
         node_id, label, properties = row
