@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from saga_core.extraction.edited import still_told
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.one_person import OnePersonReader, Pair
-    from saga_core.extraction.player import nameless, owners_never_met, player_by_hands, second_person, the_player
+    from saga_core.extraction.player import nameless, second_person, the_player
     from saga_core.extraction.tool_reports import REPORT, read_call, report_tool
     from saga_core.extraction.window import WindowTurn, fits
     from saga_core.extraction.writer import mention_event, read_delta
@@ -31,8 +31,6 @@ __all__ = [
     "fits",
     "mention_event",
     "nameless",
-    "owners_never_met",
-    "player_by_hands",
     "read_call",
     "read_delta",
     "report_tool",
@@ -61,8 +59,6 @@ __getattr__ = lazy_face(
         "mention_event": "saga_core.extraction.writer:mention_event",
         "read_delta": "saga_core.extraction.writer:read_delta",
         "nameless": "saga_core.extraction.player:nameless",
-        "owners_never_met": "saga_core.extraction.player:owners_never_met",
-        "player_by_hands": "saga_core.extraction.player:player_by_hands",
         "second_person": "saga_core.extraction.player:second_person",
         "the_player": "saga_core.extraction.player:the_player",
     }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
 from saga_core.language import all_of, caseless, every, fold_name, mentions, speeches, without_speech
-from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
+from saga_core.model import Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import Names, is_form_of, is_word_for_player, stands_in_text_of
 from saga_core.state_block import BlockFields
 from saga_core.values import Value
@@ -267,44 +267,6 @@ def nameless(state: WorldState) -> bool:
     """Whether the player's character has no name yet, neither from a client nor from the world."""
     player = state.entities.get(state.player)
     return player is not None and not player.get(PERSONA) and is_word_for_player(player.name)
-
-
-def owners_never_met(state: WorldState) -> list[str]:
-    """The ids of the characters who own or owned something, but were never at any place."""
-    return [
-        each.id
-        for each in state.of_kind(Kind.CHARACTER)
-        if each.id != state.player
-        and each.id in state.belongings
-        and each.id not in state.whereabouts
-        and not each.get(PERSONA)
-    ]
-
-
-def player_by_hands(state: WorldState, path: Iterable[tuple[WorldState, Delta]]) -> str | None:
-    """The id of a character who must be the player's, judging by the transfers of items; None if there is none.
-
-    ``path`` holds the latest turns of the path, each with the state before it. The company hands items to this
-    character in one turn and receives items in another, the character is never named as company, and no transfer
-    names the player. A distant character may be sent items; only the player both gives and receives in scenes without
-    being met.
-    """
-    takes, gives, met = dict[str, set[str]](), dict[str, set[str]](), set(state.present)
-    for before, delta in path:
-        company = {*before.present, *(event.who for event in delta.events if isinstance(event, deltas.Met))}
-        met |= company
-        for event in delta.events:
-            if not isinstance(event, deltas.ItemTransferred):
-                continue
-            if state.player in (event.giver, event.receiver):
-                return None
-            if event.giver in company:
-                takes.setdefault(event.receiver, set()).add(before.turn)
-            if event.receiver in company:
-                gives.setdefault(event.giver, set()).add(before.turn)
-    both = [who for who in owners_never_met(state) if who in takes and who in gives and who not in met]
-    found = [who for who in both if len(takes[who] | gives[who]) > 1]
-    return found[0] if len(found) == 1 else None
 
 
 def _called(entity: Entity, name: str) -> bool:

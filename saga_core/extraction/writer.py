@@ -69,7 +69,7 @@ def read_delta(
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
     evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
-    names = Names(state, later, evidence, _people(fields), _lists(fields, source), tuple(dealing(fields)))
+    names = Names(state, later, evidence, _lists(fields, source), tuple(dealing(fields)))
     real = here_and_now(fields, names)
     wrong: list[str] = []
     events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above), wrong.append).events())
@@ -107,16 +107,6 @@ def _lists(fields: BlockFields, source: Source) -> Iterator[tuple[str, ...]]:
     yield (*(fields.present or ()), *fields.npc_separated)
     if source is Source.BLOCK:
         yield tuple(fields.npc_met)
-
-
-def _people(fields: BlockFields) -> Iterator[str]:
-    """The names of people in a block's fields."""
-    yield from (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
-    for transfer in fields.items_transferred:
-        yield from (each for each in (transfer.giver, transfer.receiver) if each)
-    for change in fields.relationship_changes:
-        yield from (change.source, change.target)
-    yield from (status.name for status in fields.status_changes)
 
 
 _REVEALS = re.compile(any_of(lambda each: each.names.reveals.replace("?P<name>", f"?P<{each.tag}>")), re.I)

@@ -2,8 +2,7 @@
 
 State blocks may say "Alex" from the first turn on, but the frontend may reveal only at the tenth turn that the player
 is Alex. Everything that happened to the other Alex on the path then happened to the player. The two are merged at the
-turn that introduced the other Alex, as a change that can be seen and undone like those of a curator. If no frontend
-ever reveals the name, the blocks do, because they show who hands items to whom.
+turn that introduced the other Alex, as a change that can be seen and undone like those of a curator.
 """
 
 from __future__ import annotations
@@ -16,16 +15,13 @@ from attrs import define, field
 from saga_core.background import DONE, Step, Supervisor
 from saga_core.counters import Counters
 from saga_core.errors import NotFound
-from saga_core.extraction import nameless, owners_never_met, player_by_hands, second_person
+from saga_core.extraction import second_person
 from saga_core.ids import IdSource
 from saga_core.jobs.views import FollowingJob, ViewsJob
-from saga_core.model import Delta, Source, WorldState, deltas
+from saga_core.model import Delta, Source, deltas
 from saga_core.sessions import LiveSession, LiveSessions, amend
 
 log = logging.getLogger("saga.jobs")
-
-_LOOKED_BACK = 16
-"""Turns whose blocks are searched for the name that they use for the player."""
 
 
 @define(eq=False, kw_only=True, slots=False)
@@ -83,23 +79,12 @@ async def _second(live: LiveSession, turn: str) -> str | None:
     """A second character at ``turn`` that is in fact the player; None if there is none. Characters of the world, and
     those whose merge a person has undone, are left out."""
     state = await live.state(turn)
-    found = second_person(state) or await _by_hands(live, turn, state)
+    found = second_person(state)
     if found is None or found in (await live.state(live.tree.root)).entities:
         return None
     if was_merged(live, deltas.Merged(found, state.player)):
         return None
     return found
-
-
-async def _by_hands(live: LiveSession, turn: str, state: WorldState) -> str | None:
-    """The character that the latest blocks show to be the player, if nothing else reveals the player's name."""
-    if not nameless(state) or not owners_never_met(state):
-        return None
-    path, at = list[tuple[WorldState, Delta]](), live.tree.get(turn)
-    while at.parent is not None and len(path) < _LOOKED_BACK:
-        path.append((await live.state(at.parent), live.effective(await live.turn(at.id))))
-        at = live.tree.get(at.parent)
-    return player_by_hands(state, path)
 
 
 def was_merged(live: LiveSession, merged: deltas.Merged) -> bool:

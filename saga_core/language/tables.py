@@ -384,8 +384,6 @@ class NameWords(Table):
     unmasks: Pattern = ""
     """A remark that tells whom somebody turns out to be, with the group ``name``, or the group ``whose`` where words
     follow the name: 黒騎士の正体."""
-    posing: Pattern = ""
-    """A remark that tells as whom somebody has posed, with the same groups: the false Father Quinn."""
     group: Pattern = NEVER
     """A card's heading under which several people are listed: ``Party members``."""
     role: Pattern = NEVER

@@ -15,7 +15,6 @@ from saga_core.language import (
     folded_kana,
     has_katakana,
     is_hangul,
-    normalized,
     particle_stems,
     simplified,
 )
@@ -43,11 +42,7 @@ _LONG_FAMILIES = all_of(lambda each: each.names.long_families)
 _BETWEEN = all_of(lambda each: each.names.between)
 _ORDINAL = re.compile(any_of(lambda each: each.names.ordinal))
 _ANY_HONORIFIC = all_of(lambda each: each.names.honorifics)
-_LEAST_FUZZY = 7
-"""The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 _AGES = frozenset("old young elder younger senior junior".split())
-_SYLLABLES = 3
-"""The maximum number of syllables of a full Korean name, with few exceptions."""
 
 
 @cache
@@ -355,41 +350,3 @@ def _plain_title(word: str) -> str:
 def is_title(word: str) -> bool:
     """Whether a word is a title and not a name."""
     return fold_name(word).strip(".") in _TITLES or _is_title_around(word)
-
-
-def mistyped(one: str, other: str) -> bool:
-    """Whether two folded names differ by one replaced letter or by two swapped neighbours."""
-    left, right = _letters(one), _letters(other)
-    if len(left) != len(right) or len(left) < _LEAST_FUZZY or left[0] != right[0]:
-        return False
-    if any(map(str.isdigit, left + right)):
-        return False
-    from rapidfuzz.distance import OSA  # imported late: few stories need it, and it takes memory
-
-    return bool(OSA.distance(left, right, score_cutoff=1) == 1)
-
-
-def are_two(one: str, other: str) -> bool:
-    """Whether two names that differ by one letter probably belong to two people.
-
-    Korean names have two or three syllables, and the names of sisters share all but one: 백아린 and 백하린. The names
-    are compared word by word because titles may stand around them.
-    """
-    left, right = words_of(one), words_of(other)
-    if len(left) != len(right):
-        left, right = ["".join(left)], ["".join(right)]
-    return any(
-        mine != theirs and len(mine) <= _SYLLABLES and all(map(is_hangul, mine))
-        for mine, theirs in zip(left, right, strict=True)
-    )
-
-
-def spelling(folded: str) -> tuple[int, str]:
-    """A key that is equal for two folded names if one may be the other ``mistyped``: their length and first letter."""
-    letters = _letters(folded)
-    return len(letters), letters[:1]
-
-
-@lru_cache(maxsize=16_384)
-def _letters(text: str) -> str:
-    return normalized("NFD", text)

@@ -6,7 +6,6 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import islice
 from typing import TypeAlias
 
 from attrs import define, field
@@ -18,8 +17,6 @@ from saga_core.language import (
     clean_name,
     content_words,
     fold_name,
-    is_kana,
-    is_unspaced,
     languages_in,
     match_text,
     mentions,
@@ -28,7 +25,6 @@ from saga_core.language import (
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
-    are_two,
     bare,
     contradicts,
     fold,
@@ -37,12 +33,10 @@ from saga_core.naming.forms import (
     is_relative,
     is_title,
     known_as,
-    mistyped,
     parts,
     patterns_of,
     remarked,
     same_name,
-    spelling,
     traces,
     uncommon,
     untitled,
@@ -64,12 +58,6 @@ def told_apart(one: str, other: str) -> bool:
     """
     mine, theirs = _marks(one), _marks(other)
     return any(_differ(mine[sort], theirs[sort]) for sort in mine.keys() & theirs.keys())
-
-
-def differ_in_han(one: str, other: str) -> bool:
-    """Whether two names of one length differ in a Han character, which is a word and hardly ever a slip."""
-    pairs = zip(fold(one), fold(other), strict=False)
-    return any(is_unspaced(left + right) and not is_kana(left + right) for left, right in pairs if left != right)
 
 
 def _differ(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
@@ -152,24 +140,11 @@ def is_particular(name: str) -> bool:
 
 
 # -- who somebody really is ------------------------------------------------------------------------------------
-#
-# Remarks that tell who somebody really is, or as whom somebody has posed.
-#
-# ``Cole Raddick (the false Father Quinn)`` is the one who was met as Father Quinn.
 
 
 def unmasked_in(remark: str) -> str:
-    """The name of whom somebody turns out to be: 黒騎士 of ``黒騎士の正体``; "" if the remark tells none."""
-    return _name_in(remark, "unmasks")
-
-
-def posed_as(remark: str) -> str:
-    """The name under which somebody has posed: Father Quinn of ``the false Father Quinn``; "" if there is none."""
-    return _name_in(remark, "posing")
-
-
-def _name_in(remark: str, row: str) -> str:
-    for found in (pattern.fullmatch(remark.strip()) for pattern in patterns_of(row)):
+    """The name of whom somebody turns out to be, as a remark tells: 黒騎士 of ``黒騎士の正体``; "" if it tells none."""
+    for found in (pattern.fullmatch(remark.strip()) for pattern in patterns_of("unmasks")):
         if found is not None:
             return next(each for each in found.groups() if each).strip()
     return ""
@@ -245,7 +220,6 @@ def _found_by(names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 PLAYER_WORDS = frozenset(map(fold, all_of(lambda each: each.names.player)))
 
-_FUZZY = (Kind.CHARACTER, Kind.LOCATION)
 _COMMON, _NEAR = 64, 128
 """How many characters may share a word of their names before the word is ignored, and how many candidates are compared
 with one name. Without these limits a reply with hundreds of names is compared with every known character."""
@@ -254,10 +228,6 @@ with one name. Without these limits a reply with hundreds of names is compared w
 def is_word_for_player(name: str) -> bool:
     """Whether ``name`` is a word for the player's character and not a name."""
     return folded_once(name) in PLAYER_WORDS
-
-
-def _folded(names: Iterable[str]) -> frozenset[str]:
-    return frozenset(folded_once(bare(clean_name(name))) for name in names)
 
 
 def _cleaned(lists: Iterable[Iterable[str]]) -> tuple[tuple[str, ...], ...]:
@@ -270,8 +240,8 @@ class Names:
 
     A name is matched exactly, then without its Korean particle or honorific, its English article, or a remark behind
     it. Characters are also matched by title and name ("고블린왕 크룩" for "크룩", "Captain Vey" for
-    "Captain Lucan Vey") or by first name. Characters and places are also matched with one letter mistyped, if the name
-    is long. Each match but the exact one needs a single candidate; a name that fits several becomes its own entity.
+    "Captain Lucan Vey") or by first name. Each match but the exact one needs a single candidate; a name that fits
+    several becomes its own entity.
 
     ``later`` is a state further down the path, given when a turn is read after its successors. An entity that only
     ``later`` knows is introduced with the same id.
@@ -281,8 +251,6 @@ class Names:
     later: WorldState | None = None
     evidence: Evidence = field(factory=Evidence)
     """Texts that may link a title or a nickname to a name."""
-    people: frozenset[str] = field(default=frozenset[str](), converter=_folded)
-    """Names of people in one report. None of them is taken for a misspelling of another."""
     lists: tuple[tuple[str, ...], ...] = field(default=(), converter=_cleaned)
     """The report's lists of people. Two names in one are two people."""
     pairs: tuple[tuple[str, str], ...] = ()
@@ -293,9 +261,6 @@ class Names:
     """Entities of ``later`` that were not introduced yet."""
     _traced: dict[str, set[tuple[str, tuple[str, ...]]]] = field(factory=dict)
     """Trace of a name (see ``traces``) -> the ids of the characters, with the words of that name."""
-
-    _spelled: dict[Kind, dict[tuple[int, str], list[str]]] = field(factory=dict)
-    """For each kind, the keys of ``_index`` grouped by ``spelling``. Filled lazily."""
     _things: dict[frozenset[str], list[tuple[str, str]]] = field(factory=dict)
     """The words of a thing -> the names with these words, each with its id. Filled lazily."""
     _is_traced: bool = False
@@ -334,9 +299,9 @@ class Names:
         if kind is Kind.CHARACTER and (entitled := self.evidence.entitled(clean_name(name))):
             ids = self.bearers(kind, entitled)
             return self._one_of(ids, entitled) if ids else self._titled(entitled) or self._in_card(entitled)
-        found = (self._titled(name) or self._by_title(name)) if kind is Kind.CHARACTER else None
-        found = found or (self._mistyped(kind, name) if kind in _FUZZY else None)
-        return found or (self._by_evidence(name) if kind is Kind.CHARACTER else None)
+        if kind is not Kind.CHARACTER:
+            return None
+        return self._titled(name) or self._by_title(name) or self._by_evidence(name)
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""
@@ -373,19 +338,8 @@ class Names:
         remark = remarked(name)
         if remark is None:
             return None
-        ids = self.bearers(Kind.CHARACTER, remark[1]) or self.bearers(Kind.CHARACTER, self._mask_in(*remark))
+        ids = self.bearers(Kind.CHARACTER, remark[1]) or self.bearers(Kind.CHARACTER, unmasked_in(remark[1]))
         return ids[0] if len(ids) == 1 else None
-
-    def _mask_in(self, name: str, remark: str) -> str:
-        """The name under which the bearer of ``name`` was known, as the remark tells.
-
-        Whoever has posed as somebody was met under that name only if her own is new, and the report names nobody else
-        by it.
-        """
-        posed = posed_as(remark)
-        if posed and not self.knows(Kind.CHARACTER, name) and not _folded((posed,)) & self.people:
-            return posed
-        return unmasked_in(remark)
 
     def _by_title(self, name: str) -> str | None:
         """The one character whom a name with a title fits, or whose known name contains this bare title."""
@@ -498,30 +452,6 @@ class Names:
     def parts(names: str) -> list[str]:
         """The names that a text joins with conjunctions or commas."""
         return parts(clean_name(names))
-
-    def _mistyped(self, kind: Kind, name: str) -> str | None:
-        folded = folded_once(bare(clean_name(name)))
-        index, spelled = self._index.get(kind, {}), self._spelled.setdefault(kind, {})
-        count = sum(map(len, spelled.values()))
-        for known in islice(index, count, None):
-            spelled.setdefault(spelling(known), []).append(known)
-        alike = spelled.get(spelling(folded), ())
-        near = {
-            index[known][0]
-            for known in (alike if len(alike) <= _NEAR else ())
-            if mistyped(folded, known) and not self._are_two(kind, name, known, index[known][0])
-        }
-        return near.pop() if len(near) == 1 else None
-
-    def _are_two(self, kind: Kind, name: str, known: str, id_: str) -> bool:
-        """Whether ``name`` and the folded name ``known`` of ``id_`` are names of two and not a misspelling."""
-        bearer, plain = self._entity(id_), bare(clean_name(name))
-        called = [each for each in (bearer.names if bearer else ()) if known in map(folded_once, (each, bare(each)))]
-        if any(told_apart(plain, each) for each in called):
-            return True
-        if kind is not Kind.CHARACTER:
-            return any(differ_in_han(plain, each) for each in called)
-        return known in self.people or any(are_two(plain, each) for each in called)
 
     def called(self, name: str) -> list[Entity]:
         """Return the entities of any kind with this id or name. If it is the main name of some, only those."""

@@ -452,14 +452,6 @@ def everybody(state: WorldState) -> list[set[str]]:
     ("blocks", "told"),
     [
         (
-            ("present: [Father Quinn]", 'present: [Cole Raddick]\nnpc_met: ["Cole Raddick (the false Father Quinn)"]'),
-            "",
-        ),
-        (
-            ("present: [Father Quinn]", 'present: [Cole Raddick]\nnpc_met: ["Cole Raddick (posing as Father Quinn)"]'),
-            "",
-        ),
-        (
             (
                 "present: [Father Quinn]",
                 "present: [Cole Raddick]\nnotes: Father Quinn is really Cole Raddick, an escaped convict.",

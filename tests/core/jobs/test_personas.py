@@ -98,50 +98,6 @@ async def test_somebody_whom_the_world_knows_is_not_the_player() -> None:
         assert not await saga.memory.changes(turn.session.id)
 
 
-def handed(thing: str, giver: str, taker: str) -> str:
-    return f"items_transferred: [{{item: {thing}, from: {giver}, to: {taker}}}]"
-
-
-async def through(saga: Saga, language: str, *bodies: str) -> Any:
-    """The state after turns with these blocks, in a chat whose frontend tells no name."""
-    chat = Frontend(saga, system="", greeting="", note="")
-    for number, body in enumerate((f"present: [{TOLD[language][1]}]", *bodies)):
-        await chat.say("…", reply(f"Rain {number}.", body))
-        await saga.background.drain(20)
-    assert chat.last is not None
-    return await saga.views.state(chat.last.session.id)
-
-
-@pytest.mark.parametrize("language", TOLD)
-async def test_whom_company_hands_things_to_and_from_and_nobody_ever_meets_is_the_player(language: str) -> None:
-    name, other, ring, _lamp, _ = TOLD[language]
-    async with Saga.open(CONFIG) as saga:
-        state = await through(saga, language, handed(ring, other, name), handed(ring, name, other), "mood: calm")
-        assert [each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player] == [other]
-        assert name in state.entities[state.player].names
-        assert (await saga.status())["counters"]["personas.reunited"] == 1
-
-
-@pytest.mark.parametrize(
-    "bodies",
-    [
-        pytest.param((handed("ring", "Ysolde", "Tom"), handed("lamp", "Ysolde", "Tom")), id="who is only sent things"),
-        pytest.param(
-            (handed("ring", "Ysolde", "Tom"), "present: [Ysolde, Tom]", handed("ring", "Tom", "Ysolde")), id="company"
-        ),
-        pytest.param(
-            (handed("ring", "Ysolde", "Tom"), handed("ring", "Tom", "Ysolde"), handed("lamp", "Player", "Ysolde")),
-            id="blocks that have a word for the player",
-        ),
-    ],
-)
-async def test_who_is_somebody_else_stays_so(bodies: tuple[str, ...]) -> None:
-    async with Saga.open(CONFIG) as saga:
-        # The word for the player comes first: what was made one is not parted by what is read later.
-        state = await through(saga, "en", *reversed(bodies) if "Player" in bodies[-1] else bodies)
-        assert "Tom" in [each.name for each in state.of_kind(Kind.CHARACTER) if each.id != state.player]
-
-
 async def test_of_a_session_that_is_deleted_nothing_is_looked_for() -> None:
     async with Saga.open(CONFIG) as saga:
         chat, _ = await played(saga, "en", named=None)

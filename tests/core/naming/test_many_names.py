@@ -13,7 +13,7 @@ from saga_core.naming import names as module
 from saga_core.naming.names import Names
 
 WORDS = "amber brass copper dusk ember frost gale hollow iron jade kelp lark moss night oak pine quill rust".split()
-COMPARED = ("same_name", "may_be_called", "mistyped")
+COMPARED = ("same_name", "may_be_called")
 
 
 def english(dice: random.Random) -> str:
