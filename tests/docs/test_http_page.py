@@ -141,7 +141,7 @@ async def test_answers_have_the_fields_that_the_page_says(client: ClientSession)
             "untold": {"text": "look"},
         }
         body = bodies.get(path.rpartition("/")[2]) if method == "POST" else None
-        data = file if path.startswith("/api/import") else None
+        data = file if request.startswith("POST /api/import") else None
         async with client.request(method, filled, json=body, data=data) as response:
             if path.startswith("/api/sessions/{id}/export"):
                 file = await response.read()

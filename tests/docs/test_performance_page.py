@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from saga_core import registry
 from tests.bench.stores.measure import TOGETHER
 from tests.bench.stores.report import _graphs, _growth, _turns, _vectors
@@ -30,28 +28,16 @@ def test_the_tables_of_stores_are_those_of_the_command() -> None:
         assert table.about in " ".join(PAGE.prose.split()), table.title
 
 
-def test_every_engine_is_measured_bare_and_under_the_layer_at_three_sizes() -> None:
-    for kind, title, sizes in (
-        ("graph", "Graph engines", ["200", "5,000", "50,000"]),
-        ("vector", "Vector engines", ["300", "5,000", "50,000"]),
-    ):
+def test_every_engine_is_measured_bare_and_under_the_layer() -> None:
+    for kind, title in (("graph", "Graph engines"), ("vector", "Vector engines")):
         found = rows(title, PAGE.text)
         for name in registry.names(kind):
             if name in ("memory", "postgres", "pgvector"):  # those with a server: docs/scale.md
                 continue
-            assert [row[1] for row in found if row[0] == name] == sizes, name
+            assert [row[1] for row in found if row[0] == name] == ["5,000"], name
             if name != "networkx":
-                assert [row[1] for row in found if row[0].startswith(f"{name} + layer (")] == sizes, name
+                assert [row[1] for row in found if row[0].startswith(f"{name} + layer (")] == ["5,000"], name
     assert [row[0] for row in rows("Whole turns", PAGE.text)[2:]] == [", ".join(pair) for pair in TOGETHER]
-
-
-def test_the_goals_stand_there_with_what_was_measured() -> None:
-    lines = re.findall(r"^- (met|MISSED): (.+)$", PAGE.text, re.M)
-    assert len(lines) >= len(TOGETHER) + 2 + 3
-    for verdict, line in lines:
-        found = re.search(r": ([\d.,]+), at most ([\d.]+)$", line)
-        assert found is not None, line
-        assert (float(found[1].replace(",", "")) <= float(found[2])) == (verdict == "met"), line
 
 
 def test_the_page_of_backends_quotes_the_tables() -> None:
