@@ -25,9 +25,12 @@ from saga_core.trackers import NO_TRACKERS, Trackers
 # of a page begins with the page's title, and has only lines of lists and headings. An opening sign is one that SAGA
 # writes itself, wherever it stands; what follows an echo in a line begins a line of its own, so that the halves around
 # it cannot become a sign. A closing sign alone is hidden where a line begins. An echo of a note goes from its first
-# words to the end of the line.
+# words to the parenthesis that closes it, or to the end of the line.
 
-_GAP = "[ \u00ad\u115f\u200b\u2060\u3164\ufeff]{0,3}"
+_NOTHING = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+_NOTHING += "\u3164\ufe00-\ufe0f\ufeff\uffa0"
+"""Characters that show nothing."""
+_GAP = f"[ {_NOTHING}]{{0,3}}"
 """Between the characters of a sign: a blank, and what shows nothing."""
 _NAME = _GAP.join(("[S\u017f]", "A", "G", "A"))
 _HEAD = re.compile(rf"\[{_GAP}(?:(?P<closes>/){_GAP}{_NAME}{_GAP}\]|{_NAME}{_GAP}[:：](?P<title>[^\]\n]{{0,200}})\])")
@@ -35,18 +38,22 @@ _BEGUN = re.compile(
     rf"\[{_GAP}/?{_GAP}(?:[S\u017f]{_GAP}(?:A{_GAP}(?:G{_GAP}(?:A{_GAP}(?:[:：][^\]\n]{{0,200}})?)?)?)?)?"
 )
 _END = re.compile(rf"\[{_GAP}/{_GAP}{_NAME}{_GAP}\]|\n[ \t]*\n")
-_UNSEEN = re.compile("[\u00ad\u115f\u200b\u2060\u3164\ufeff]")
+_UNSEEN = re.compile(f"[{_NOTHING}]")
 _REACH = 32
 """Characters within which the end of an echo lies."""
 _REST_OF_SIGN = 64
 """Characters within which a sign ends whose beginning stands before a call of a tool."""
-_LINE_END = re.compile("\n")
+_OPENS = "(\uff08"
+_END_OF_NOTE = re.compile("[()\uff08\uff09\n]")
+_WIDE = {"(": "[(\uff08]", "\uff08": "[(\uff08]", ":": "[:\uff1a]", "\uff1a": "[:\uff1a]"}
 _SIGN = re.compile("[\\[#(\uff08]")
 _MARK = re.compile(r"#{1,3} *")
 _DIGITS = re.compile(r"\d+")
 _LINE_OF_PAGE = re.compile(r"[ \t]*[-#>*]|[ \t\r]*\n")
 _LONGEST_TITLE = 60
 _NOW = "[Now]"
+_TAIL = 256
+"""Characters at the end of a text in which the beginning of a sign lies."""
 _SLICE = 2_048
 """The maximum number of characters that are filtered at once."""
 
@@ -72,9 +79,28 @@ def _signs() -> frozenset[str]:
 
 
 @cache
-def _notes() -> tuple[str, ...]:
-    """The first words of a note, in all languages."""
-    return tuple(each.labels.note.partition("{facts}")[0].strip() for each in every())
+def _notes() -> tuple[tuple[str, ...], ...]:
+    """Patterns for the characters of the first words of a note, in all languages."""
+    leads = (each.labels.note.partition("{facts}")[0] for each in every())
+    return tuple(tuple(_WIDE.get(char, re.escape(char)) for char in lead if char != " ") for lead in leads)
+
+
+@cache
+def _note() -> re.Pattern[str]:
+    """A pattern for the first words of a note."""
+    return re.compile("|".join(_GAP.join(lead) for lead in _notes()), re.IGNORECASE)
+
+
+@cache
+def _begun_note(share: float = 0.0) -> re.Pattern[str]:
+    """A pattern for a beginning of these words, of more than a share of them."""
+    found = []
+    for lead in _notes():
+        least, begun = max(1, int(share * len(lead)) + 1), ""
+        for char in reversed(lead[least:]):
+            begun = f"(?:{char}{_GAP}{begun})?"
+        found.append("".join(f"{char}{_GAP}" for char in lead[:least]) + begun)
+    return re.compile("|".join(found), re.IGNORECASE)
 
 
 def _plain(title: str) -> str:
@@ -90,7 +116,9 @@ def _head(text: str, at: int, begins_line: bool) -> re.Match[str] | None:
 
 
 def _begins_sign(text: str) -> bool:
-    """Whether a text that ends with the reply is more than half of a sign of SAGA."""
+    """Whether a text that ends with the reply is more than half of a sign of SAGA, or of the first words of a note."""
+    if _begun_note(0.5).fullmatch(text):
+        return True
     name, colon, title = _UNSEEN.sub("", text).lstrip("[/ ").replace("：", ":").partition(":")
     begun = _plain(title)
     return name.strip().replace("\u017f", "S") == "SAGA" and (
@@ -116,7 +144,11 @@ def may_echo(text: str) -> bool:
             return True
         if any(line in _headings() for line in text.split("\n") if line.startswith("[")):
             return True
-    if any(each in text for each in _notes()):
+    if any(each in text for each in _OPENS) and _note().search(text) is not None:
+        return True
+    tail = text[-_TAIL:]
+    begun = max(map(tail.rfind, ("[", *_OPENS)))
+    if begun >= 0 and _begins_sign(tail[begun:]):
         return True
     return "#" in text and any(line.startswith("#") and _is_title(line) for line in text.split("\n"))
 
@@ -129,8 +161,8 @@ class EchoFilter:
         self._last = "\n"
         """The last character before what comes next; a reply begins like a line."""
         self._inside = self._page = self._after = self._cut = False
-        self._end = _END
-        """What ends the echo inside of which the reply is."""
+        self._depth = 0
+        """The number of open parentheses of the note inside of which the reply is."""
         self.half = ""
         """The beginning of a sign with which the part of the reply before this one ended."""
 
@@ -149,20 +181,20 @@ class EchoFilter:
     def _feed(self, text: str) -> str:
         text, self._held = self._held + text, ""
         if self.half and text:
-            if len(text) < _REST_OF_SIGN and "]" not in text and "\n" not in text.lstrip():
+            whole = self.half + text.lstrip()
+            if _head(whole, 0, begins_line=True) or _note().match(whole):
+                text = whole
+            elif len(text) < _REST_OF_SIGN and "]" not in text and "\n" not in text.lstrip():
                 self._held = text
                 return ""
-            if _head(whole := self.half + text.lstrip(), 0, begins_line=True):
-                text = whole
             self.half = ""
         shown: list[str] = []
         while text:
             if self._inside:
-                end = self._end.search(text)
+                end = self._end_of(text)
                 if end is None:
-                    self._held = text[-_REACH:]
                     break
-                self._inside, self._after, text = False, True, text[end.end() :]
+                self._inside, self._after, text = False, True, text[end:]
             elif self._page:
                 text = self._pass_page(text)
             elif self._after:  # the white space behind an echo belongs to it
@@ -174,6 +206,18 @@ class EchoFilter:
             else:
                 text = self._pass(text, shown)
         return "".join(shown)
+
+    def _end_of(self, text: str) -> int | None:
+        """The index behind the end of an echo. None if it goes on; what may be a part of its end is held."""
+        if not self._depth:
+            end = _END.search(text)
+            self._held = "" if end else text[-_REACH:]
+            return end.end() if end else None
+        for sign in _END_OF_NOTE.finditer(text):
+            self._depth = 0 if sign.group() == "\n" else self._depth + (1 if sign.group() in _OPENS else -1)
+            if not self._depth:
+                return sign.end()
+        return None
 
     def _pass_page(self, text: str) -> str:
         """Drop the lines of a page, and return what follows it. A line that has not begun is held."""
@@ -201,22 +245,21 @@ class EchoFilter:
                     shown.append(text[:at])
                     self._cut |= not begins_line
                     self._inside, self._after = head["closes"] is None, head["closes"] is not None
-                    self._end = _END
                     return text[head.end() :]
                 if end and line in _headings():
                     shown.append(text[:at])
-                    self._inside, self._end = True, _END
+                    self._inside = True
                     return text[at + len(line) :]
                 held = _BEGUN.fullmatch(text, at) is not None
                 held |= begins_line and not end and any(each.startswith(line) for each in _headings())
             elif sign.group() != "#":
-                begun = text[at:]
-                if begun.startswith(_notes()):
+                lead = _note().match(text, at)
+                if lead is not None:
                     shown.append(text[:at])
                     self._cut |= not begins_line
-                    self._inside, self._end = True, _LINE_END
-                    return begun
-                held = any(each.startswith(begun) for each in _notes())
+                    self._inside, self._depth = True, 1
+                    return text[lead.end() :]
+                held = _begun_note().fullmatch(text, at) is not None
             elif end and _is_title(line):
                 shown.append(text[:at])
                 self._page = True
@@ -316,18 +359,20 @@ class BlockFilter:
         the next part, in which an open block and the beginning of a fence or of a sign go on if the text does."""
         after = BlockFilter(self._own)
         fence, half = self._fences.open_fence, self._fences.take_half()
+        earlier = self._reports.open_fence
         rest = self._echoes.feed(self._fences.finish())
         after._echoes.half = self._echoes.begun()
         rest += self._echoes.finish()
         shown = (self._reports.feed(rest) if rest else "") + self._reports.finish()
-        if fence:
-            after._reports.go_on(self._fences.raw_blocks[-1].body, fence)
+        opened = self._fences.raw_blocks if fence else self._reports.raw_blocks
+        if fence or (earlier and opened and opened[-1].open):
+            after._reports.go_on(opened[-1].body, fence or earlier)
         return shown + after._fences.feed(half), after
 
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:
         """The blocks that have ended so far; after ``finish``, all blocks."""
-        return (*self._fences.raw_blocks, *self._reports.blocks)
+        return (*self._fences.raw_blocks, *self._reports.raw_blocks)
 
     @property
     def blocks(self) -> tuple[str, ...]:
@@ -409,4 +454,4 @@ def _hide(text: str, unfenced: bool) -> Hidden:
         return Hidden(visible, fences.raw_blocks)
     reports = ReportFilter()
     visible = reports.feed(visible) + reports.finish()
-    return Hidden(visible, (*fences.raw_blocks, *reports.blocks))
+    return Hidden(visible, (*fences.raw_blocks, *reports.raw_blocks))

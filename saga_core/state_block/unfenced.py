@@ -294,6 +294,10 @@ class ReportCandidate:
     size: int = 0
     goes_on: bool = False
     """Whether it goes on with a block that was open before a call of a tool."""
+    is_cut: bool = False
+    """Whether the call may stand in a line of the block."""
+    is_joined: bool = False
+    """Whether what stands behind the call was taken for the rest of that line. Only the end of the block shows it."""
 
     @property
     def has_fields(self) -> bool:
@@ -466,15 +470,24 @@ class ReportFilter:
         self._drafts = 0
 
     @property
-    def blocks(self) -> tuple[RawBlock, ...]:
+    def open_fence(self) -> str:
+        """The fence that closes a block which was open before a call already, and still is; empty if none is."""
+        candidate = self._candidate
+        return candidate.closer if candidate is not None and candidate.goes_on and not candidate.is_joined else ""
+
+    @property
+    def raw_blocks(self) -> tuple[RawBlock, ...]:
         """The reports that have ended so far, in order."""
         drafts = (evolve(block, thinking=True) for block in self._reports[: self._drafts])
         return (*drafts, *self._reports[self._drafts :])
 
     def go_on(self, body: str, closer: str) -> None:
         """Begin inside a block that was open before a call of a tool, with its lines so far."""
+        is_cut = not body.endswith("\n")
         self._begin(
-            ReportCandidate(ReportKind.FENCED, self._counted, closer, body=[f"{body}\n"], rooted=True, goes_on=True)
+            ReportCandidate(
+                ReportKind.FENCED, self._counted, closer, body=[f"{body}\n"], rooted=True, goes_on=True, is_cut=is_cut
+            )
         )
 
     def feed(self, text: str) -> str:
@@ -641,6 +654,10 @@ class ReportFilter:
         if not self._sure:
             taken = candidate.reads(self._line, ended=ended)
             if taken is Take.NO:
+                if candidate.is_cut and not candidate.text and self._held <= _GLANCE:
+                    if ended:
+                        self._join()
+                    return None
                 return self._give_back()
             if taken is Take.END and candidate.kind is ReportKind.TAGGED:
                 return self._close_tag(self._line)
@@ -665,6 +682,15 @@ class ReportFilter:
         else:
             self._give_up()
         return None
+
+    def _join(self) -> None:
+        """Take a line for the rest of the one in which a call of a tool stands."""
+        candidate = self._candidate
+        assert candidate is not None
+        line = f"{self._whole_line()}\n"
+        candidate.text.append(line)
+        candidate.body[-1] = candidate.body[-1].removesuffix("\n") + line
+        candidate.is_joined = True
 
     def _whole_line(self) -> str:
         line = self._line + "".join(self._more)
@@ -744,7 +770,7 @@ class ReportFilter:
         closed = candidate.take(line, "") is not None if line else False
         if (cut := begun_name(line)) and candidate.has_fields:
             candidate.names.add(cut)
-        if not candidate.is_report():
+        if not candidate.is_report() or (candidate.is_joined and not closed):
             self._give_up()
             self._mode = _Mode.PASS
             return True

@@ -99,6 +99,13 @@ SPLIT = [
         "Half.\n\nMood: dark.\n\nThe gate opens.",
         "quay",
     ),
+    ("Half.\n\n```state\nhp_change: -7\nlocation: qu", "ay\n```\n\nDone.", "Half.\n\nDone.", "quay"),
+    ("Half.\n\n```state\nlocation: qu", "ay\nitems_gained: [x]\n```\n\nDone.", "Half.\n\nDone.", "quay"),
+    ("Half.\n\n```state\nlocation: quay", "hp_change: -7\n```\n\nDone.", "Half.\n\nDone.", "quay"),
+    ("Half.\n\n```state\nlocation: quay", "The gate opens.\nIt rains.", "Half.\n\nThe gate opens.\nIt rains.", "quay"),
+    ("Half. (Keep in mind for", " the story: Place: Hall.) Done.", "Half. \n\nDone.", "마을 광장"),
+    ("Half. (Keep in mind for", " the rain is near.", "Half. \n\nthe rain is near.", "마을 광장"),
+    ("Half. (Kee", "p it (all).", "Half. (Kee p it (all).", "마을 광장"),
     ("Half.\n\n```", "The gate opens.", "Half.\n\n```The gate opens.", "마을 광장"),
     (
         "Half. [SAGA: what is true",
@@ -119,6 +126,17 @@ async def test_a_block_or_an_echo_around_a_call_is_hidden_and_no_story_is(
     told = await client.chat(words("I wait."), stream=streaming)
     assert (told.streamed() if streaming else told.text) == shown
     assert (await client.get(f"/api/sessions/{told.session}/state")).json["location"] == place
+
+
+async def test_a_block_around_two_calls_is_hidden(client: Client, upstream: Upstream) -> None:
+    upstream.then(
+        calls(called("roll", {"dice": "1d6"}), text="Half.\n\n```state\nhp_change: -7\n"),
+        calls(called("roll", {"dice": "1d6"}), text="location: quay\n"),
+        says("```\n\nDone."),
+    )
+    told = await client.chat(words("I wait."))
+    assert told.text == "Half.\n\nDone."
+    assert (await client.get(f"/api/sessions/{told.session}/state")).json["location"] == "quay"
 
 
 async def test_what_is_looked_up_holds_no_sign_of_sagas(client: Client, upstream: Upstream) -> None:
