@@ -23,29 +23,26 @@ For example ``MATCH (c:Entity {label: 'Character'})-[t:Tie {type: 'LOCATED_AT'}]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import cast
 
+from saga_backends.checked import CheckedGraph
 from saga_backends.graph import kuzu_engine
 from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_engine import Engine
 from saga_backends.graph.kuzu_query import QueryDoor
 from saga_backends.graph.kuzu_tables import KuzuTables
-from saga_backends.scope_graph import sealed_mutation
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import Backend, OpenOptions
 from saga_core.stores import Direction, Edge, GraphStore, Health, Limits, Mutation, Node, StoreInfo, Value
-from saga_core.stores.validate import check_mutation, check_names, check_neighbors, check_node_scan, check_scope
 
 _LEAST_POOL_MB = 32
 _LIMITS = Limits(value_bytes=1_024 * 1_024)
 """Limited, because a text of several megabytes does not fit into a small buffer pool."""
 
 
-class KuzuGraph:
+class KuzuGraph(CheckedGraph):
     """The graph store, created by ``KUZU.open`` and ``LADYBUG.open``.
 
     Each call is one hop to the worker thread. A write completes even if the task that awaits it is cancelled.
@@ -57,7 +54,6 @@ class KuzuGraph:
         self._worker = worker
         self._door = QueryDoor(database, worker) if raw_query else None
         self._closed = False
-        self._limits = _LIMITS
         self._info = StoreInfo(
             kind="graph",
             name=database.engine.name,
@@ -66,11 +62,6 @@ class KuzuGraph:
             limits=_LIMITS,
             location=str(database.file),
         )
-
-    @property
-    def info(self) -> StoreInfo:
-        """``DURABLE``, and ``RAW_QUERY`` if the option is set."""
-        return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
         """Count the scopes, or read every node and edge if ``thorough``."""
@@ -84,68 +75,31 @@ class KuzuGraph:
             await self._door.close()
         await self._worker.shut(self._database.close)
 
-    async def apply(self, scope: str, mutation: Mutation) -> None:
-        """See ``GraphStore.apply``."""
-        self._check_scope(scope)
-        check_mutation(mutation, self._limits)
-        # The write continues if the caller is cancelled, so it needs its own copy of the values.
-        own = sealed_mutation(mutation)
-        await self._worker.run(self._tables.apply, scope, own)
+    async def _apply(self, scope: str, mutation: Mutation) -> None:
+        await self._worker.run(self._tables.apply, scope, mutation)
 
-    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
-        """See ``GraphStore.get``."""
-        self._check_scope(scope)
-        check_names("ids", ids, self._limits)
-        return await self._worker.run(self._tables.get, scope, list(ids))
+    async def _get(self, scope: str, ids: list[str]) -> dict[str, Node]:
+        return await self._worker.run(self._tables.get, scope, ids)
 
-    async def neighbors(
-        self,
-        scope: str,
-        ids: Sequence[str],
-        *,
-        types: Sequence[str] | None = None,
-        direction: Direction = "both",
-        limit: int | None = None,
+    async def _neighbors(
+        self, scope: str, ids: list[str], types: list[str] | None, direction: Direction, limit: int | None
     ) -> list[Edge]:
-        """See ``GraphStore.neighbors``."""
-        self._check_scope(scope)
-        check_neighbors(ids, types, direction, limit, self._limits)
-        kept = None if types is None else list(types)
-        return await self._worker.run(self._tables.neighbors, scope, list(ids), kept, direction, limit)
+        return await self._worker.run(self._tables.neighbors, scope, ids, types, direction, limit)
 
-    async def scan(
-        self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
-    ) -> list[Node]:
-        """See ``GraphStore.scan``."""
-        self._check_scope(scope)
-        check_node_scan(label, after, limit, self._limits)
+    async def _scan(self, scope: str, label: str | None, after: str | None, limit: int) -> list[Node]:
         return await self._worker.run(self._tables.scan, scope, label, after, limit)
 
-    async def watermark(self, scope: str) -> str | None:
-        """See ``GraphStore.watermark``."""
-        self._check_scope(scope)
+    async def _watermark(self, scope: str) -> str | None:
         return await self._worker.run(self._tables.watermark, scope)
 
-    async def scopes(self) -> list[str]:
-        """See ``GraphStore.scopes``."""
-        self._alive()
+    async def _scopes(self) -> list[str]:
         return await self._worker.run(self._tables.scopes)
 
-    async def drop(self, scope: str) -> None:
-        """See ``GraphStore.drop``."""
-        self._check_scope(scope)
+    async def _drop(self, scope: str) -> None:
         await self._worker.run(self._tables.drop, scope)
 
-    async def expand(
-        self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
-    ) -> dict[str, int]:
-        """Raise ``NotSupported``. Walking over ``neighbors`` is faster than the engines' variable-length patterns."""
-        self._alive()
-        raise NotSupported(f"graph.{self._info.name} has no native expand; walk over neighbors")
-
-    async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """See ``RawQuery.query``, ``QueryDoor.query`` and the tables above."""
-        self._alive()
+    async def _query(self, text: str, timeout: float, limit: int) -> list[dict[str, Value]]:
+        """See ``QueryDoor.query`` and the tables above."""
         if self._door is None:
             raise NotSupported(
                 f"graph.{self._info.name}: queries are switched off; set storage.graph.options.raw_query: true"
@@ -155,10 +109,6 @@ class KuzuGraph:
     def _alive(self) -> None:
         if self._closed:
             raise Closed(f"{self._database.file}: the graph store is closed")
-
-    def _check_scope(self, scope: str) -> None:
-        self._alive()
-        check_scope(scope, self._limits)
 
 
 async def _open(engine: Engine, options: OpenOptions) -> GraphStore:
@@ -179,7 +129,7 @@ async def _open(engine: Engine, options: OpenOptions) -> GraphStore:
     except BaseException:
         await worker.shut(database.close)  # the opening may have succeeded even if it was cancelled
         raise
-    return cast(GraphStore, KuzuGraph(database, worker, raw_query=taken["raw_query"]))
+    return KuzuGraph(database, worker, raw_query=taken["raw_query"])
 
 
 KUZU = Backend(

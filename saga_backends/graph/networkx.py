@@ -5,32 +5,22 @@ Nothing is durable: the core rebuilds the graphs from the journal.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from saga_backends.scope_graph import CLASSES, ScopeGraph, identity, import_classes, sealed_mutation
+from saga_backends.checked import CheckedGraph
+from saga_backends.scope_graph import CLASSES, ScopeGraph, identity, import_classes
 from saga_core.capabilities import Capability
-from saga_core.errors import Closed, NotSupported, StoreUnavailable
+from saga_core.errors import Closed, StoreUnavailable
 from saga_core.registry import Backend, OpenOptions
-from saga_core.stores import Direction, Edge, Health, Mutation, Node, StoreInfo, Value
-from saga_core.stores.validate import (
-    check_endpoints,
-    check_expand,
-    check_mutation,
-    check_names,
-    check_neighbors,
-    check_node_scan,
-    check_scope,
-)
+from saga_core.stores import Direction, Edge, Health, Mutation, Node, StoreInfo
+from saga_core.stores.validate import check_endpoints
 
 _ENGINE = "networkx"
 _REMEDY = "install it: pip install networkx"
-_MUCH = 400
-"""The number of nodes and edges from which a mutation is checked in a thread."""
 
 
-class NetworkxGraph:
+class NetworkxGraph(CheckedGraph):
     """A ``GraphStore`` with ``expand``. Each call reads or changes the graph in one step, without awaiting in between.
 
     Returned nodes and edges are shared with the store, so their properties are read-only. The first write imports
@@ -38,7 +28,7 @@ class NetworkxGraph:
     """
 
     def __init__(self, version: str) -> None:
-        self._scopes: dict[str, ScopeGraph] = {}
+        self._graphs: dict[str, ScopeGraph] = {}
         self._closed = False
         self._info = StoreInfo(
             kind="graph",
@@ -47,118 +37,70 @@ class NetworkxGraph:
             capabilities=frozenset({Capability.RESIDENT, Capability.NATIVE_EXPAND}),
         )
 
-    @property
-    def info(self) -> StoreInfo:
-        """``RESIDENT`` and ``NATIVE_EXPAND``."""
-        return self._info
-
     async def check(self, *, thorough: bool = False) -> Health:
         """Count the scopes and nodes. Edges are only counted if ``thorough``, because that takes longer."""
         self._alive()
-        counted = f"{len(self._scopes)} scopes, {sum(len(found.nodes) for found in self._scopes.values())} nodes"
+        counted = f"{len(self._graphs)} scopes, {sum(len(found.nodes) for found in self._graphs.values())} nodes"
         if thorough:
-            counted += f", {sum(found.edges for found in self._scopes.values())} edges"
+            counted += f", {sum(found.edges for found in self._graphs.values())} edges"
         return Health(ok=True, detail=f"{counted} in memory")
 
     async def aclose(self) -> None:
         """Release the graphs. All other calls raise ``Closed`` from then on."""
         self._closed = True
-        self._scopes.clear()
+        self._graphs.clear()
 
-    async def apply(self, scope: str, mutation: Mutation) -> None:
-        """See ``GraphStore.apply``. Everything that can fail is done before the first change."""
-        self._scope(scope)
-        # The argument may be no mutation at all, which ``check_mutation`` reports.
-        puts = [getattr(mutation, name, None) for name in ("put_nodes", "put_edges")]
-        if sum(len(part) for part in puts if isinstance(part, tuple)) < _MUCH:
-            own = self._checked(mutation)
-        else:  # a whole graph, as for a new timeline; 2,000 take 15 ms
-            own = await asyncio.to_thread(self._checked, mutation)
+    async def _apply(self, scope: str, mutation: Mutation) -> None:
+        """Everything that can fail is done before the first change."""
         try:
             await import_classes()
         except ImportError as error:
             raise StoreUnavailable(f"graph.networkx: {error}; {_REMEDY}") from error
-        found = self._scope(scope)
-        check_endpoints(own, found.nodes if found is not None else ())
-        if not own:
+        self._alive()
+        found = self._graphs.get(scope)
+        check_endpoints(mutation, found.nodes if found is not None else ())
+        if not mutation:
             return
         if found is None:
-            found = self._scopes[scope] = ScopeGraph()
-        found.apply(own)
+            found = self._graphs[scope] = ScopeGraph()
+        found.apply(mutation)
 
-    def _checked(self, mutation: Mutation) -> Mutation:
-        """Return the mutation with read-only properties. Raises ``BadInput``."""
-        check_mutation(mutation, self._info.limits)
-        return sealed_mutation(mutation)
-
-    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
-        """See ``GraphStore.get``."""
-        known = self._scope(scope)
-        check_names("ids", ids, self._info.limits)
+    async def _get(self, scope: str, ids: list[str]) -> dict[str, Node]:
+        known = self._graphs.get(scope)
         return {} if known is None else known.get(ids)
 
-    async def neighbors(
-        self,
-        scope: str,
-        ids: Sequence[str],
-        *,
-        types: Sequence[str] | None = None,
-        direction: Direction = "both",
-        limit: int | None = None,
+    async def _neighbors(
+        self, scope: str, ids: list[str], types: list[str] | None, direction: Direction, limit: int | None
     ) -> list[Edge]:
-        """See ``GraphStore.neighbors``."""
-        known = self._scope(scope)
-        check_neighbors(ids, types, direction, limit, self._info.limits)
+        known = self._graphs.get(scope)
         return [] if known is None else known.neighbors(ids, types, direction, limit)
 
     def touching(self, scope: str, ids: Sequence[str]) -> dict[tuple[str, str, str, str], Edge]:
         """Return the edges that touch ``ids``, by identity, in any order. A walk needs no more, and ``neighbors`` takes
         twice as long for it."""
-        known = self._scope(scope)
+        self._check_scope(scope)
+        known = self._graphs.get(scope)
         if known is None:
             return {}
         return {identity(edge): edge for node_id in dict.fromkeys(ids) for edge in known.edges_at(node_id)}
 
-    async def scan(
-        self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
-    ) -> list[Node]:
-        """See ``GraphStore.scan``."""
-        known = self._scope(scope)
-        check_node_scan(label, after, limit, self._info.limits)
+    async def _scan(self, scope: str, label: str | None, after: str | None, limit: int) -> list[Node]:
+        known = self._graphs.get(scope)
         return [] if known is None else known.scan(label, after, limit)
 
-    async def watermark(self, scope: str) -> str | None:
-        """See ``GraphStore.watermark``."""
-        known = self._scope(scope)
+    async def _watermark(self, scope: str) -> str | None:
+        known = self._graphs.get(scope)
         return None if known is None else known.watermark
 
-    async def scopes(self) -> list[str]:
-        """See ``GraphStore.scopes``."""
-        self._alive()
-        return sorted(self._scopes)
+    async def _scopes(self) -> list[str]:
+        return sorted(self._graphs)
 
-    async def drop(self, scope: str) -> None:
-        """See ``GraphStore.drop``."""
-        self._scope(scope)
-        self._scopes.pop(scope, None)
+    async def _drop(self, scope: str) -> None:
+        self._graphs.pop(scope, None)
 
-    async def expand(
-        self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
-    ) -> dict[str, int]:
-        """See ``NativeExpand.expand``."""
-        known = self._scope(scope)
-        check_expand(ids, hops, types, self._info.limits)
+    async def _expand(self, scope: str, ids: list[str], hops: int, types: list[str] | None) -> dict[str, int]:
+        known = self._graphs.get(scope)
         return {} if known is None else known.expand(ids, hops, types)
-
-    async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """Raise ``NotSupported``, because there is no query language."""
-        self._alive()
-        raise NotSupported("graph.networkx has no query language")
-
-    def _scope(self, scope: str) -> ScopeGraph | None:
-        self._alive()
-        check_scope(scope, self._info.limits)
-        return self._scopes.get(scope)
 
     def _alive(self) -> None:
         if self._closed:

@@ -11,6 +11,7 @@ from typing import Any
 
 from psycopg import AsyncConnection
 
+from saga_backends.checked import CheckedGraph
 from saga_backends.postgres import exact_json
 from saga_backends.postgres.database import Database, Migration, Part, connected
 from saga_backends.postgres.store import MOST_ROWS, PostgresView
@@ -19,15 +20,7 @@ from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
 from saga_core.registry import OpenOptions
 from saga_core.stores import Direction, Edge, GraphStore, Mutation, Node, Value
-from saga_core.stores.validate import (
-    check_endpoints,
-    check_expand,
-    check_mutation,
-    check_names,
-    check_neighbors,
-    check_node_scan,
-    endpoints,
-)
+from saga_core.stores.validate import check_endpoints, endpoints
 
 _TABLES = """
 CREATE TABLE {schema}.graph_scopes (scope text COLLATE "C" PRIMARY KEY, watermark text);
@@ -112,7 +105,7 @@ class _Statements:
         )
 
 
-class PostgresGraph(PostgresView):
+class PostgresGraph(PostgresView, CheckedGraph):
     """The graph store, created by ``open_``.
 
     Each read is one statement and sees one snapshot. Each mutation is one transaction.
@@ -129,13 +122,10 @@ class PostgresGraph(PostgresView):
         super().__init__(database)
         self._ask = _Statements(self._named)
 
-    async def apply(self, scope: str, mutation: Mutation) -> None:
-        """See ``GraphStore.apply``."""
-        self._check_scope(scope)
-        check_mutation(mutation, self._info.limits)
+    async def _apply(self, scope: str, mutation: Mutation) -> None:
         if not mutation:
             return
-        steps = list(_steps(self._ask, scope, mutation))  # copied, so that the caller cannot change it while we wait
+        steps = list(_steps(self._ask, scope, mutation))
         needed = list(endpoints(mutation))
 
         async def write(connection: AsyncConnection) -> None:
@@ -150,62 +140,36 @@ class PostgresGraph(PostgresView):
 
         await self._database.change(scope, write)
 
-    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, Node]:
-        """See ``GraphStore.get``."""
-        self._check_scope(scope)
-        check_names("ids", ids, self._info.limits)
-        rows = await self._rows(self._ask.get, [scope, list(ids)])
+    async def _get(self, scope: str, ids: list[str]) -> dict[str, Node]:
+        rows = await self._rows(self._ask.get, [scope, ids])
         found = {row[0]: _node(row) for row in rows}
         return {each: found[each] for each in ids if each in found}
 
-    async def neighbors(
-        self,
-        scope: str,
-        ids: Sequence[str],
-        *,
-        types: Sequence[str] | None = None,
-        direction: Direction = "both",
-        limit: int | None = None,
+    async def _neighbors(
+        self, scope: str, ids: list[str], types: list[str] | None, direction: Direction, limit: int | None
     ) -> list[Edge]:
-        """See ``GraphStore.neighbors``."""
-        self._check_scope(scope)
-        check_neighbors(ids, types, direction, limit, self._info.limits)
         values = {
             "scope": scope,
-            "ids": list(ids),
-            "types": None if types is None else list(types),
+            "ids": ids,
+            "types": types,
             "limit": MOST_ROWS if limit is None else min(limit, MOST_ROWS),
         }
         return [_edge(row) for row in await self._rows(self._ask.neighbors[direction], values)]
 
-    async def scan(
-        self, scope: str, *, label: str | None = None, after: str | None = None, limit: int = 1_000
-    ) -> list[Node]:
-        """See ``GraphStore.scan``."""
-        self._check_scope(scope)
-        check_node_scan(label, after, limit, self._info.limits)
+    async def _scan(self, scope: str, label: str | None, after: str | None, limit: int) -> list[Node]:
         values = {"scope": scope, "label": label, "after": after, "limit": min(limit, MOST_ROWS)}
         return [_node(row) for row in await self._rows(self._ask.scan, values)]
 
-    async def watermark(self, scope: str) -> str | None:
-        """See ``GraphStore.watermark``."""
-        self._check_scope(scope)
+    async def _watermark(self, scope: str) -> str | None:
         rows = await self._rows(self._ask.watermark, [scope])
         found: str | None = rows[0][0] if rows else None
         return found
 
-    async def expand(
-        self, scope: str, ids: Sequence[str], *, hops: int, types: Sequence[str] | None = None
-    ) -> dict[str, int]:
-        """See ``NativeExpand.expand``."""
-        self._check_scope(scope)
-        check_expand(ids, hops, types, self._info.limits)
-        values = {"scope": scope, "ids": list(ids), "hops": hops, "types": None if types is None else list(types)}
+    async def _expand(self, scope: str, ids: list[str], hops: int, types: list[str] | None) -> dict[str, int]:
+        values = {"scope": scope, "ids": ids, "hops": hops, "types": types}
         return dict(await self._rows(self._ask.expand, values))
 
-    async def query(self, text: str, *, timeout: float, limit: int) -> list[dict[str, Value]]:
-        """Raise ``NotSupported``, because the database can be queried directly."""
-        self._database.alive()
+    async def _query(self, text: str, timeout: float, limit: int) -> list[dict[str, Value]]:
         raise NotSupported("graph.postgres has no query language here; use psql on its tables")
 
 

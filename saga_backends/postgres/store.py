@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from psycopg import AsyncConnection
 
+from saga_backends.checked import CheckedStore
 from saga_backends.postgres.database import Database
 from saga_core.capabilities import Capability
 from saga_core.stores import FenceOf, Health, StoreInfo
-from saga_core.stores.validate import check_scope
 
 MOST_ROWS = 2**62
 """A limit that PostgreSQL accepts and that no store reaches."""
@@ -61,22 +61,18 @@ class PostgresStore:
         return await self._database.read(look)
 
 
-class PostgresView(PostgresStore):
+class PostgresView(PostgresStore, CheckedStore):
     """A store of scopes, which are the rows of its first table. Dropping such a row drops the contents of the scope."""
 
     def fence(self, fence_of: FenceOf) -> None:
         """See ``Fenced``."""
         self._database.fence(fence_of)
 
-    async def scopes(self) -> list[str]:
-        """Return the existing scopes in order."""
-        self._database.alive()
+    async def _scopes(self) -> list[str]:
         rows = await self._rows(f"SELECT scope FROM {self._named[self.tables[0]]} ORDER BY scope".encode())
         return [row[0] for row in rows]
 
-    async def drop(self, scope: str) -> None:
-        """Remove the scope with all its contents. An unknown scope is not an error."""
-        self._check_scope(scope)
+    async def _drop(self, scope: str) -> None:
         await self._change(scope, f"DELETE FROM {self._named[self.tables[0]]} WHERE scope = %s".encode(), [scope])
 
     async def _change(self, scope: str, statement: bytes, values: Values) -> int:
@@ -87,6 +83,5 @@ class PostgresView(PostgresStore):
 
         return await self._database.change(scope, write)
 
-    def _check_scope(self, scope: str) -> None:
+    def _alive(self) -> None:
         self._database.alive()
-        check_scope(scope, self._info.limits)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Sequence
 from math import isfinite
 
 import numpy as np
@@ -19,6 +18,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
+from saga_backends.checked import CheckedVectors, Numbered
 from saga_backends.postgres import exact_json
 from saga_backends.postgres.database import Database, Migration, Part, connected
 from saga_backends.postgres.store import MOST_ROWS, PostgresView
@@ -26,21 +26,9 @@ from saga_backends.scoring import QueryVector, as_row, as_rows, squared_norms
 from saga_backends.vector_bytes import from_little_endian, to_little_endian
 from saga_core.errors import StoreCorrupt, StoreUnavailable
 from saga_core.registry import OpenOptions
-from saga_core.stores import Filter, Hit, ScopeSpec, Vector, VectorItem, VectorStore
+from saga_core.stores import Filter, Hit, ScopeSpec, VectorItem, VectorStore
 from saga_core.stores.filters import predicate
-from saga_core.stores.validate import (
-    as_float32,
-    check_delete,
-    check_dimension,
-    check_item_scan,
-    check_items,
-    check_names,
-    check_query,
-    check_same_spec,
-    check_spec,
-    check_where,
-    unknown_scope,
-)
+from saga_core.stores.validate import check_dimension, check_same_spec, unknown_scope
 
 _TABLES = """
 CREATE TABLE {schema}.vector_scopes (
@@ -62,7 +50,7 @@ ALTER TABLE {schema}.vector_items ALTER given SET STORAGE EXTERNAL, ALTER unit S
 """
 
 
-class PostgresVectors(PostgresView):
+class PostgresVectors(PostgresView, CheckedVectors):
     """The vector store, created by ``open_``."""
 
     kind = "vector"
@@ -76,20 +64,16 @@ class PostgresVectors(PostgresView):
     def __init__(self, database: Database, extension: str, version: str) -> None:
         super().__init__(database, f"{database.version} with pgvector {version}")
         self._near = f"- (unit OPERATOR({extension}.<#>) %(asked)b::{extension}.vector)"
-        self._scopes, self._items = self._named["vector_scopes"], self._named["vector_items"]
+        self._specs, self._items = self._named["vector_scopes"], self._named["vector_items"]
         self._put = (
             f"INSERT INTO {self._items} (scope, id, given, unit, content, metadata) "
             f"VALUES (%s, %s, %b, %b::{extension}.vector, %s, %s::json) ON CONFLICT (scope, id) DO UPDATE SET "
             "given = excluded.given, unit = excluded.unit, content = excluded.content, metadata = excluded.metadata"
         ).encode()
 
-    async def create(self, scope: str, spec: ScopeSpec) -> None:
-        """See ``VectorStore.create``."""
-        self._check_scope(scope)
-        check_spec(spec, self._info.limits)
+    async def _create(self, scope: str, spec: ScopeSpec) -> None:
         make = (
-            f"INSERT INTO {self._scopes} (scope, embedder, dimension) VALUES (%s, %s, %s) "
-            "ON CONFLICT (scope) DO NOTHING"
+            f"INSERT INTO {self._specs} (scope, embedder, dimension) VALUES (%s, %s, %s) ON CONFLICT (scope) DO NOTHING"
         ).encode()
 
         async def write(connection: AsyncConnection) -> ScopeSpec:
@@ -101,21 +85,15 @@ class PostgresVectors(PostgresView):
 
         check_same_spec(scope, await self._database.change(scope, write), spec)
 
-    async def describe(self, scope: str) -> ScopeSpec | None:
-        """See ``VectorStore.describe``."""
-        self._check_scope(scope)
+    async def _describe(self, scope: str) -> ScopeSpec | None:
         return await self._database.read(lambda connection: self._spec(connection, scope))
 
     async def _spec(self, connection: AsyncConnection, scope: str, *, lock: bool = False) -> ScopeSpec | None:
-        statement = f"SELECT embedder, dimension FROM {self._scopes} WHERE scope = %s" + " FOR KEY SHARE" * lock
+        statement = f"SELECT embedder, dimension FROM {self._specs} WHERE scope = %s" + " FOR KEY SHARE" * lock
         row = await (await connection.execute(statement.encode(), [scope])).fetchone()
         return None if row is None else ScopeSpec(row[0], row[1])
 
-    async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
-        """See ``VectorStore.upsert``."""
-        self._check_scope(scope)
-        check_items(items, self._info.limits)
-        vectors = [as_float32(f"items[{index}].vector", item.vector) for index, item in enumerate(items)]
+    async def _upsert(self, scope: str, items: list[Numbered]) -> None:
         rows = {
             item.id: (
                 scope,
@@ -125,14 +103,14 @@ class PostgresVectors(PostgresView):
                 item.text,
                 exact_json.dumps(item.metadata),
             )
-            for item, vector in zip(items, vectors, strict=True)
+            for item, vector in items
         }
 
         async def write(connection: AsyncConnection) -> None:
             spec = await self._spec(connection, scope, lock=True)
             if spec is None:
                 raise unknown_scope(scope)
-            for index, vector in enumerate(vectors):
+            for index, (_, vector) in enumerate(items):
                 check_dimension(f"items[{index}].vector", vector, scope, spec)
             async with connection.cursor() as cursor:
                 # In a fixed order, so that two writers of the same rows cannot deadlock.
@@ -140,18 +118,12 @@ class PostgresVectors(PostgresView):
 
         await self._database.change(scope, write)
 
-    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
-        """See ``VectorStore.get``."""
-        self._check_scope(scope)
-        check_names("ids", ids, self._info.limits)
-        found = await self._read_items("scope = %(scope)s AND id = ANY(%(ids)s::text[])", scope=scope, ids=list(ids))
+    async def _get(self, scope: str, ids: list[str]) -> dict[str, VectorItem]:
+        found = await self._read_items("scope = %(scope)s AND id = ANY(%(ids)s::text[])", scope=scope, ids=ids)
         by_id = {item.id: item for item in found}
         return {each: by_id[each] for each in ids if each in by_id}
 
-    async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
-        """See ``VectorStore.scan``."""
-        self._check_scope(scope)
-        check_item_scan(after, limit, self._info.limits)
+    async def _scan(self, scope: str, after: str | None, limit: int) -> list[VectorItem]:
         where = "scope = %(scope)s AND (%(after)s::text IS NULL OR id > %(after)s::text) ORDER BY id LIMIT %(limit)s"
         return await self._read_items(where, scope=scope, after=after, limit=min(limit, MOST_ROWS))
 
@@ -160,12 +132,8 @@ class PostgresVectors(PostgresView):
         rows = await self._rows(statement, values, binary=True)
         return [VectorItem(each, _unpacked(raw), text, exact_json.loads(fields)) for each, raw, text, fields in rows]
 
-    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
-        """See ``VectorStore.query``."""
-        self._database.alive()
-        check_query(scopes, k, where, self._info.limits)
-        asked = as_float32("vector", vector)
-        places = {scope: place for place, scope in enumerate(dict.fromkeys(scopes))}
+    async def _query(self, scopes: list[str], asked: array[float], k: int, where: Filter | None) -> list[Hit]:
+        places = {scope: place for place, scope in enumerate(scopes)}
         question = QueryVector(asked)
         passing = "" if where is None else " AND (scope, id) IN (SELECT * FROM unnest(%(of)s::text[], %(ids)s::text[]))"
         statement = (
@@ -176,7 +144,7 @@ class PostgresVectors(PostgresView):
             "WHERE near >= coalesce((SELECT near FROM cut), -3) - %(margin)s"
         ).encode()
         values: dict[str, object] = {
-            "scopes": list(places),
+            "scopes": scopes,
             "asked": _Unit.of(asked),
             "behind": min(k, MOST_ROWS) - 1,
             "margin": 2 * question.margin,
@@ -185,13 +153,13 @@ class PostgresVectors(PostgresView):
         async def look(connection: AsyncConnection) -> list[tuple[str, str, bytes, str, str]]:
             async with self._database.one_moment(connection):
                 specs = await connection.execute(
-                    f"SELECT scope, embedder, dimension FROM {self._scopes} WHERE scope = ANY(%s::text[])".encode(),
-                    [list(places)],
+                    f"SELECT scope, embedder, dimension FROM {self._specs} WHERE scope = ANY(%s::text[])".encode(),
+                    [scopes],
                 )
                 for scope, embedder, dimension in sorted(await specs.fetchall(), key=lambda row: places[row[0]]):
                     check_dimension("vector", asked, scope, ScopeSpec(embedder, dimension))
                 if where is not None:
-                    matching = await self._matching(connection, list(places), where)
+                    matching = await self._matching(connection, scopes, where)
                     values["of"], values["ids"] = [each[0] for each in matching], [each[1] for each in matching]
                 return await (await connection.execute(statement, values, binary=True)).fetchall()
 
@@ -209,25 +177,18 @@ class PostgresVectors(PostgresView):
             for minus, item_id, _, number in ranked[:k]
         ]
 
-    async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
-        """See ``VectorStore.delete``."""
-        self._check_scope(scope)
-        check_delete(ids, where, self._info.limits)
+    async def _delete(self, scope: str, ids: list[str] | None, where: Filter | None) -> int:
         statement = f"DELETE FROM {self._items} WHERE scope = %s AND id = ANY(%s::text[])".encode()
-        given = list(ids or ())
 
         async def write(connection: AsyncConnection) -> int:
-            gone = given
+            gone = ids or []
             if where is not None:
                 gone = [each for _, each in await self._matching(connection, [scope], where, lock=True)]
             return (await connection.execute(statement, [scope, gone])).rowcount
 
         return await self._database.change(scope, write)
 
-    async def count(self, scope: str, *, where: Filter | None = None) -> int:
-        """See ``VectorStore.count``."""
-        self._check_scope(scope)
-        check_where(where, self._info.limits)
+    async def _count(self, scope: str, where: Filter | None) -> int:
         if where is not None:
             return len(await self._database.read(lambda connection: self._matching(connection, [scope], where)))
         ((number,),) = await self._rows(f"SELECT count(*) FROM {self._items} WHERE scope = %s".encode(), [scope])

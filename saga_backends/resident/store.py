@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Generic, Protocol, TypeVar, cast
 
 from attrs import evolve
 
+from saga_backends.checked import CheckedStore
 from saga_backends.resident.scope_cache import Image, ScopeCache
 from saga_core.capabilities import Capability
-from saga_core.stores import Fenced, FenceOf, Health, Store, StoreInfo
-from saga_core.stores.validate import check_scope
+from saga_core.stores import Fenced, FenceOf, Health, Store
 
 PAGE = 1_000
 """The number of entries that are read at a time while a scope is loaded."""
@@ -28,7 +28,7 @@ S = TypeVar("S", bound=Scoped)
 D = TypeVar("D", bound=Image)
 
 
-class ResidentStore(ABC, Generic[S, D]):
+class ResidentStore(CheckedStore, Generic[S, D]):
     """The store ``inner`` with its scopes in memory. Reads of a loaded scope need no I/O and no thread.
 
     Writes go to ``inner`` first, which must only be written through this object. Of a ``SHARED`` store, only the scopes
@@ -46,12 +46,6 @@ class ResidentStore(ABC, Generic[S, D]):
         )
         """The cache of scopes. Its ``counters`` are statistics."""
         self._info = evolve(inner.info, capabilities=inner.info.capabilities | {Capability.RESIDENT})
-        self._limits = inner.info.limits
-
-    @property
-    def info(self) -> StoreInfo:
-        """The info of ``inner`` with the additional capability ``RESIDENT``."""
-        return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
         """Check ``inner``; see ``Store.check``."""
@@ -78,28 +72,19 @@ class ResidentStore(ABC, Generic[S, D]):
         """Reload ``scope`` (or all scopes) at the next read, because another process may have written to it."""
         self.cache.forget(scope)
 
-    async def scopes(self) -> list[str]:
-        """Return the existing scopes in order."""
+    async def _scopes(self) -> list[str]:
         return await self.inner.scopes()
 
-    async def drop(self, scope: str) -> None:
-        """Remove the scope with all its contents. An unknown scope is not an error."""
-        self._check_scope(scope)
-        await self.cache.write(scope, lambda: self._drop(scope), lambda _image, _none: True)
-
     async def _drop(self, scope: str) -> None:
-        await self.inner.drop(scope)
-        self.cache.forget(scope)
+        async def dropped() -> None:
+            await self.inner.drop(scope)
+            self.cache.forget(scope)
+
+        await self.cache.write(scope, dropped, lambda _image, _none: True)
 
     @abstractmethod
     async def _load(self, scope: str, most: int) -> D | None:
         """Read a scope from ``inner``. Returns None if it would take more than ``most`` bytes."""
 
-    async def _image(self, scope: str) -> D | None:
-        """Return the image, loaded if necessary, or None if ``inner`` is to be read."""
-        self._check_scope(scope)
-        return await self.cache.fetch(scope)
-
-    def _check_scope(self, scope: str) -> None:
+    def _alive(self) -> None:
         self.cache.ensure_open()
-        check_scope(scope, self._limits)

@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, cast
 
-from attrs import evolve
-
+from saga_backends.checked import CheckedVectors, Numbered, wanted
 from saga_backends.resident.store import PAGE, ResidentStore
 from saga_core.capabilities import Capability
 from saga_core.errors import NotSupported
-from saga_core.stores import (
-    Compacting,
-    Filter,
-    Hit,
-    ScopeSpec,
-    Vector,
-    VectorItem,
-    VectorStore,
-)
-from saga_core.stores.filters import predicate
-from saga_core.stores.validate import (
-    as_float32,
-    check_delete,
-    check_dimension,
-    check_item_scan,
-    check_items,
-    check_names,
-    check_query,
-    check_where,
-)
+from saga_core.stores import Compacting, Filter, Hit, ScopeSpec, Vector, VectorItem, VectorStore
+from saga_core.stores.validate import check_dimension
 
 if TYPE_CHECKING:
     from saga_backends.resident.matrix import Matrix
@@ -62,7 +42,7 @@ class _Image:
         return self.spec == spec
 
 
-class ResidentVectors(ResidentStore[VectorStore, _Image]):
+class ResidentVectors(ResidentStore[VectorStore, _Image], CheckedVectors):
     """A vector store behind ``ResidentStore``. Queries of a scope in memory are exact."""
 
     async def compact(self) -> None:
@@ -72,97 +52,67 @@ class ResidentVectors(ResidentStore[VectorStore, _Image]):
             raise NotSupported(f"{self._info.name}: it cannot compact; see Capability.COMPACTS")
         await cast(Compacting, self.inner).compact()
 
-    async def create(self, scope: str, spec: ScopeSpec) -> None:
-        """See ``VectorStore.create``."""
-        self._check_scope(scope)
+    async def _create(self, scope: str, spec: ScopeSpec) -> None:
         await self.cache.write(scope, lambda: self.inner.create(scope, spec), lambda image, _: image.create(spec))
 
-    async def describe(self, scope: str) -> ScopeSpec | None:
-        """See ``VectorStore.describe``. If the scope is not loaded, ``inner`` is asked, which is cheaper."""
-        image = self.cache.find(scope) or await self.cache.known(scope)
+    async def _describe(self, scope: str) -> ScopeSpec | None:
+        """If the scope is not loaded, ``inner`` is asked, which is cheaper."""
+        image = await self.cache.known(scope)
         return image.spec if image is not None else await self.inner.describe(scope)
 
-    async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
-        """See ``VectorStore.upsert``."""
-        self._check_scope(scope)
-        check_items(items, self._limits)
-        # The write continues if the caller is cancelled, so it needs its own copy of the values.
-        vectors = [as_float32(f"items[{index}].vector", item.vector) for index, item in enumerate(items)]
-        own = [
-            evolve(item, vector=vector, metadata=dict(item.metadata))
-            for item, vector in zip(items, vectors, strict=True)
-        ]
-
+    async def _upsert(self, scope: str, items: list[Numbered]) -> None:
         def mirror(image: _Image, _none: None) -> bool:
-            if image.matrix is None or any(len(vector) != image.matrix.dimension for vector in vectors):
+            if image.matrix is None or any(len(vector) != image.matrix.dimension for _, vector in items):
                 return False
-            image.matrix.put(list(zip(own, vectors, strict=True)))
+            image.matrix.put(items)
             return True
 
-        await self.cache.write(scope, lambda: self.inner.upsert(scope, own), mirror)
+        await self.cache.write(scope, lambda: self.inner.upsert(scope, [item for item, _ in items]), mirror)
 
-    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
-        """See ``VectorStore.get``."""
-        image = self.cache.find(scope) or await self._image(scope)
+    async def _get(self, scope: str, ids: list[str]) -> dict[str, VectorItem]:
+        image = await self.cache.fetch(scope)
         if image is None:
             return await self.inner.get(scope, ids)
-        check_names("ids", ids, self._limits)
         return image.matrix.get(ids) if image.matrix is not None else {}
 
-    async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
-        """See ``VectorStore.scan``."""
-        image = self.cache.find(scope) or await self._image(scope)
+    async def _scan(self, scope: str, after: str | None, limit: int) -> list[VectorItem]:
+        image = await self.cache.fetch(scope)
         if image is None:
             return await self.inner.scan(scope, after=after, limit=limit)
-        check_item_scan(after, limit, self._limits)
         return image.matrix.scan(after, limit) if image.matrix is not None else []
 
-    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
-        """See ``VectorStore.query``."""
-        self.cache.ensure_open()
-        check_query(scopes, k, where, self._limits)
-        asked = as_float32("vector", vector)
+    async def _query(self, scopes: list[str], asked: array[float], k: int, where: Filter | None) -> list[Hit]:
         from saga_backends.scoring import QueryVector
 
-        question = QueryVector(asked)
-        wanted = predicate(where) if where is not None else None
+        question, passes = QueryVector(asked), wanted(where)
         found: list[list[Hit]] = []
-        for scope in dict.fromkeys(scopes):
-            image = self.cache.find(scope) or await self.cache.fetch(scope)
+        for scope in scopes:
+            image = await self.cache.fetch(scope)
             if image is None:
                 found.append(await self.inner.query([scope], asked, k, where=where))
             elif image.matrix is not None and image.spec is not None:
                 check_dimension("vector", asked, scope, image.spec)
-                best = image.matrix.best(question, k, wanted)
+                best = image.matrix.best(question, k, passes)
                 found.append([Hit(row.id, score, row.text, row.metadata) for score, row in best])
-        if len(found) == 1:
-            return found[0][:k]  # already sorted
         # Sorting is stable, so equal hits of several scopes stay in the order of the scopes.
         return sorted(chain.from_iterable(found), key=lambda hit: (-hit.score, hit.id))[:k]
 
-    async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
-        """See ``VectorStore.delete``."""
-        self._check_scope(scope)
-        check_delete(ids, where, self._limits)
-        own = list(ids) if ids is not None else None
-        wanted = predicate(where) if where is not None else None
+    async def _delete(self, scope: str, ids: list[str] | None, where: Filter | None) -> int:
+        passes = wanted(where)
 
         def mirror(image: _Image, removed: int) -> bool:
             matrix = image.matrix
-            here = 0 if matrix is None else matrix.delete(own if own is not None else matrix.matching(wanted))
+            here = 0 if matrix is None else matrix.delete(ids if ids is not None else matrix.matching(passes))
             return here == removed
 
-        return await self.cache.write(scope, lambda: self.inner.delete(scope, ids=own, where=where), mirror)
+        return await self.cache.write(scope, lambda: self.inner.delete(scope, ids=ids, where=where), mirror)
 
-    async def count(self, scope: str, *, where: Filter | None = None) -> int:
-        """See ``VectorStore.count``. If the scope is not loaded, ``inner`` is asked, which is cheaper."""
-        image = self.cache.find(scope) or await self.cache.known(scope)
+    async def _count(self, scope: str, where: Filter | None) -> int:
+        """If the scope is not loaded, ``inner`` is asked, which is cheaper."""
+        image = await self.cache.known(scope)
         if image is None:
             return await self.inner.count(scope, where=where)
-        check_where(where, self._limits)
-        if image.matrix is None:
-            return 0
-        return len(image.matrix) if where is None else len(image.matrix.matching(predicate(where)))
+        return 0 if image.matrix is None else len(image.matrix.matching(wanted(where)))
 
     async def _load(self, scope: str, most: int) -> _Image | None:
         """Load every item, sorted by id."""
@@ -172,7 +122,7 @@ class ResidentVectors(ResidentStore[VectorStore, _Image]):
             return image
         if await self.inner.count(scope) * spec.dimension * 4 > most:
             return None
-        page = min(PAGE, self._limits.batch)
+        page = min(PAGE, self._info.limits.batch)
         after: str | None = None
         while True:
             items = await self.inner.scan(scope, after=after, limit=page)

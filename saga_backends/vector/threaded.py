@@ -12,25 +12,14 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from attrs import frozen
 
+from saga_backends.checked import CheckedVectors, Numbered, wanted
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import OpenOptions
-from saga_core.stores import Filter, Health, Hit, Scalar, ScopeSpec, StoreInfo, Vector, VectorItem, VectorStore
-from saga_core.stores.filters import Predicate, predicate
-from saga_core.stores.validate import (
-    as_float32,
-    check_delete,
-    check_dimension,
-    check_item_scan,
-    check_items,
-    check_names,
-    check_query,
-    check_scope,
-    check_spec,
-    check_where,
-    unknown_scope,
-)
+from saga_core.stores import Filter, Health, Hit, Scalar, ScopeSpec, StoreInfo, VectorItem, VectorStore
+from saga_core.stores.filters import Predicate
+from saga_core.stores.validate import check_dimension, unknown_scope
 
 if TYPE_CHECKING:
     from saga_backends.scoring import Singles
@@ -228,7 +217,7 @@ class CompactingEngine(Protocol):
     def compact(self) -> None: ...
 
 
-class ThreadedVectors:
+class ThreadedVectors(CheckedVectors):
     """The vector store, created by ``open_threaded``. Each call is one hop to the thread, and calls run in order.
 
     A write completes even if the task that awaits it is cancelled.
@@ -239,12 +228,6 @@ class ThreadedVectors:
         self._worker = worker
         self._closed = False
         self._info = engine.info()
-        self._limits = self._info.limits
-
-    @property
-    def info(self) -> StoreInfo:
-        """The version of the engine, the limits and the location."""
-        return self._info
 
     async def check(self, *, thorough: bool = False) -> Health:
         """Check that the engine answers, and measure the size on disk. If ``thorough``, read every item."""
@@ -263,77 +246,39 @@ class ThreadedVectors:
             raise NotSupported(f"{self._info.name}: it cannot compact; see Capability.COMPACTS")
         await self._worker.run(cast(CompactingEngine, self._engine).compact)
 
-    async def create(self, scope: str, spec: ScopeSpec) -> None:
-        """See ``VectorStore.create``."""
-        self._check_scope(scope)
-        check_spec(spec, self._limits)
+    async def _create(self, scope: str, spec: ScopeSpec) -> None:
         await self._worker.run(self._engine.create, scope, spec)
 
-    async def describe(self, scope: str) -> ScopeSpec | None:
-        """See ``VectorStore.describe``."""
-        self._check_scope(scope)
+    async def _describe(self, scope: str) -> ScopeSpec | None:
         return await self._worker.run(self._engine.spec, scope)
 
-    async def upsert(self, scope: str, items: Sequence[VectorItem]) -> None:
-        """See ``VectorStore.upsert``."""
-        self._check_scope(scope)
-        check_items(items, self._limits)
-        packed = [
-            PackedItem.of(item, as_float32(f"items[{index}].vector", item.vector)) for index, item in enumerate(items)
-        ]
-        await self._worker.run(self._engine.upsert, scope, packed)
+    async def _upsert(self, scope: str, items: list[Numbered]) -> None:
+        await self._worker.run(self._engine.upsert, scope, [PackedItem.of(item, vector) for item, vector in items])
 
-    async def get(self, scope: str, ids: Sequence[str]) -> dict[str, VectorItem]:
-        """See ``VectorStore.get``."""
-        self._check_scope(scope)
-        check_names("ids", ids, self._limits)
-        return await self._worker.run(self._engine.get, scope, list(dict.fromkeys(ids)))
+    async def _get(self, scope: str, ids: list[str]) -> dict[str, VectorItem]:
+        return await self._worker.run(self._engine.get, scope, ids)
 
-    async def scan(self, scope: str, *, after: str | None = None, limit: int = 1_000) -> list[VectorItem]:
-        """See ``VectorStore.scan``."""
-        self._check_scope(scope)
-        check_item_scan(after, limit, self._limits)
+    async def _scan(self, scope: str, after: str | None, limit: int) -> list[VectorItem]:
         return await self._worker.run(self._engine.scan, scope, after, limit)
 
-    async def query(self, scopes: Sequence[str], vector: Vector, k: int, *, where: Filter | None = None) -> list[Hit]:
-        """See ``VectorStore.query``."""
-        self._alive()
-        check_query(scopes, k, where, self._limits)
-        asked = as_float32("vector", vector)
-        wanted = predicate(where) if where is not None else None
-        return await self._worker.run(self._engine.query, list(dict.fromkeys(scopes)), asked, k, wanted)
+    async def _query(self, scopes: list[str], asked: array[float], k: int, where: Filter | None) -> list[Hit]:
+        return await self._worker.run(self._engine.query, scopes, asked, k, wanted(where))
 
-    async def delete(self, scope: str, *, ids: Sequence[str] | None = None, where: Filter | None = None) -> int:
-        """See ``VectorStore.delete``."""
-        self._check_scope(scope)
-        check_delete(ids, where, self._limits)
-        own = list(dict.fromkeys(ids)) if ids is not None else None
-        wanted = predicate(where) if where is not None else None
-        return await self._worker.run(self._engine.delete, scope, own, wanted)
+    async def _delete(self, scope: str, ids: list[str] | None, where: Filter | None) -> int:
+        return await self._worker.run(self._engine.delete, scope, ids, wanted(where))
 
-    async def count(self, scope: str, *, where: Filter | None = None) -> int:
-        """See ``VectorStore.count``."""
-        self._check_scope(scope)
-        check_where(where, self._limits)
-        return await self._worker.run(self._engine.count, scope, predicate(where) if where is not None else None)
+    async def _count(self, scope: str, where: Filter | None) -> int:
+        return await self._worker.run(self._engine.count, scope, wanted(where))
 
-    async def scopes(self) -> list[str]:
-        """See ``VectorStore.scopes``."""
-        self._alive()
+    async def _scopes(self) -> list[str]:
         return await self._worker.run(self._engine.scopes)
 
-    async def drop(self, scope: str) -> None:
-        """See ``VectorStore.drop``."""
-        self._check_scope(scope)
+    async def _drop(self, scope: str) -> None:
         await self._worker.run(self._engine.drop, scope)
 
     def _alive(self) -> None:
         if self._closed:
             raise Closed(f"{self._engine.path}: the vector store is closed")
-
-    def _check_scope(self, scope: str) -> None:
-        self._alive()
-        check_scope(scope, self._limits)
 
 
 async def open_threaded(
