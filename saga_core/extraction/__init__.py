@@ -40,26 +40,4 @@ __all__ = [
 ]
 
 # Imported on first access, because the start of the process does not need them.
-__getattr__ = lazy_face(
-    {
-        "CardReader": "saga_core.extraction.card:CardReader",
-        "CardReading": "saga_core.extraction.card:CardReading",
-        "card_events": "saga_core.extraction.card:card_events",
-        "doubles": "saga_core.extraction.card:doubles",
-        "OnePersonReader": "saga_core.extraction.one_person:OnePersonReader",
-        "Pair": "saga_core.extraction.one_person:Pair",
-        "Extractor": "saga_core.extraction.extractor:Extractor",
-        "REPORT": "saga_core.extraction.tool_reports:REPORT",
-        "read_call": "saga_core.extraction.tool_reports:read_call",
-        "report_tool": "saga_core.extraction.tool_reports:report_tool",
-        "WindowTurn": "saga_core.extraction.window:WindowTurn",
-        "still_told": "saga_core.extraction.edited:still_told",
-        "count_events": "saga_core.extraction.counts:count_events",
-        "fits": "saga_core.extraction.window:fits",
-        "mention_event": "saga_core.extraction.writer:mention_event",
-        "read_delta": "saga_core.extraction.writer:read_delta",
-        "nameless": "saga_core.extraction.player:nameless",
-        "second_person": "saga_core.extraction.player:second_person",
-        "the_player": "saga_core.extraction.player:the_player",
-    }
-)
+__getattr__ = lazy_face(__name__)

@@ -125,10 +125,10 @@ class OtherNames:
             )
             name, really = (found["name"].strip(), found["other"].strip()) if found else ("", "")
             is_known = bool(really) and self.names.knows(Kind.CHARACTER, really)
-            if is_known and (self.names.knows(Kind.CHARACTER, name) or self._ispatterns_of(name)):
+            if is_known and (self.names.knows(Kind.CHARACTER, name) or self._is_told(name)):
                 yield from self.revealed(really, name)
 
-    def _ispatterns_of(self, name: str) -> bool:
+    def _is_told(self, name: str) -> bool:
         """Whether the texts have a name, and it is not that of a thing or a place."""
         elsewhere = self.names.knows(Kind.ITEM, name) or self.names.knows(Kind.LOCATION, name)
         return not elsewhere and (name in self.told or self.names.evidence.has(name))

@@ -159,14 +159,4 @@ __all__ = [
 ]
 
 # Imported on first access, because the start of the process needs few of them.
-__getattr__ = lazy_face(
-    {
-        "Says": "saga_core.language.debts:Says",
-        "as_it_stands": "saga_core.language.debts:as_it_stands",
-        "is_debt": "saga_core.language.debts:is_debt",
-        "is_settled": "saga_core.language.debts:is_settled",
-        "sentences_of": "saga_core.language.debts:sentences_of",
-        "settled": "saga_core.language.debts:settled",
-        "telling": "saga_core.language.debts:telling",
-    }
-)
+__getattr__ = lazy_face(__name__)

@@ -1,7 +1,7 @@
 """The state block: the fenced block in which the narrator reports what a reply changed.
 
-``BlockFilter`` and ``hide`` remove it from the text for the player, ``read_reply`` and ``parse_block`` read it,
-``instruction`` asks the narrator for it, and ``render_block`` writes it. The grammar is in ``fences``.
+``BlockFilter`` and ``hide`` remove it from the text for the player, ``read_reply`` and ``parse_block`` read it, and
+``instruction`` asks the narrator for it. The grammar is in ``fences``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from saga_core.state_block.fields import (
     StatusChange,
 )
 from saga_core.state_block.filter import SCANNED, BlockFilter, Hidden, hide, note_hidden, unscanned, without_echoes
-from saga_core.state_block.instructions import block_form, instruction, render_block
+from saga_core.state_block.instructions import block_form, instruction
 from saga_core.state_block.merging import merged
 from saga_core.state_block.parser import (
     UNFENCED,
@@ -62,7 +62,6 @@ __all__ = [
     "read_ended",
     "read_hidden",
     "read_reply",
-    "render_block",
     "says_nothing",
     "thinks_only",
     "unknown_field",

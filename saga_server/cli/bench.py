@@ -6,6 +6,7 @@ The tables of docs/performance.md come from the larger benchmark in ``tests/benc
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import tempfile
 import time
@@ -21,7 +22,6 @@ from attrs import define, evolve, field
 from saga_core import Saga
 from saga_core.config import Config, StorageConfig
 from saga_core.errors import SagaError
-from saga_core.state_block import BlockFields, render_block
 from saga_core.world import World
 from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
@@ -129,15 +129,16 @@ class _Tale:
             "lore": chance.choice([entry.name for entry in lore]),
             "number": str(self.number),
         }
-        changed = BlockFields(
-            location=names["place"],
-            npc_met=(names["who"],),
-            hp_change=chance.randint(-2, 2),
-            mood=chance.choice(("tense", "calm", "uneasy")),
-            notes=f"{names['who']} spoke of {names['lore']}",
-        )
+        changed = {
+            "location": names["place"],
+            "npc_met": [names["who"]],
+            "hp_change": chance.randint(-2, 2),
+            "mood": chance.choice(("tense", "calm", "uneasy")),
+            "notes": f"{names['who']} spoke of {names['lore']}",
+        }
+        body = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in changed.items())
         reply = chance.choice(_REPLIES).format(**names)
-        return chance.choice(_WORDS).format(**names), reply * 3, render_block(changed)
+        return chance.choice(_WORDS).format(**names), reply * 3, f"```state\n{body}```"
 
 
 async def _measure(config: Config, turns: int, *, proxy: bool) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import Any
 from attrs import define
 
 from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextPart, Usage, UsagePart
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
+from tests.blocks import render_block
 
 MODEL = "claude-haiku-5-5"
 _NOTED = (

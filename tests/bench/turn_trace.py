@@ -26,8 +26,9 @@ from attrs import define, field
 import saga_core
 from saga_core import Saga
 from saga_core.ports import Usage
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
 from saga_core.world import WorldLibrary
+from tests.blocks import render_block
 from tests.replay.recorded_prompts import PLAYS, REPLIES, WORLDS, Chat, Counting, SmallModel, Ticking, config
 
 STEPS = ("begin", "commit", "drain")

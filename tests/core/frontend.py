@@ -9,7 +9,8 @@ from attrs import define, field
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.play.pending_turn import PendingTurn
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
+from tests.blocks import render_block
 
 MEMORY = {"storage": {"profile": "memory"}, "session": {"default_world": "ersia"}}
 

@@ -15,7 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from saga_core import Saga
 from saga_core.model.tree import TurnKind
 from saga_core.play.pending_turn import PendingTurn
-from saga_core.state_block import BlockFields, ItemAmount, render_block
+from saga_core.state_block import BlockFields, ItemAmount
+from tests.blocks import render_block
 from tests.model.story import Beat, Change, Chat, Line, settle, truth
 
 PLACES = ("붉은 언덕", "소금 항구", "the glass mill", "the lower road", "달의 샘")

@@ -20,9 +20,10 @@ from attrs import define, evolve, field, frozen
 
 from saga_core import ChatRequest, PendingTurn, Saga
 from saga_core.ports import ChatPart, FinishPart, TextPart, Usage, UsagePart
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
 from saga_core.state_block.fields import ItemAmount, RelationChange, StatusChange
 from saga_core.world import World, WorldLibrary
+from tests.blocks import render_block
 
 FOLDER = Path(__file__).parent / "prompts"
 WORLDS = Path(__file__).parents[2] / "worlds"

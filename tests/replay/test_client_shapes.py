@@ -16,7 +16,8 @@ from saga_core import Saga
 from saga_core.messages import flatten
 from saga_core.model.tree import TurnKind
 from saga_core.play.pending_turn import PendingTurn
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
+from tests.blocks import render_block
 
 Messages = list[dict[str, Any]]
 NARRATION, CONTINUATION, SIDE = TurnKind.NARRATION, TurnKind.CONTINUATION, TurnKind.SIDE

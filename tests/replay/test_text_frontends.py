@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
+from tests.blocks import render_block
 from tests.core.text_prompt.frontends import FRONTENDS, MODEL, USER, Frontend, kept_whole
 from tests.core.text_prompt.templates import Line
 from tests.fake_providers.steps import says

@@ -11,8 +11,9 @@ from aiohttp import ClientResponse, ClientSession, ClientTimeout
 from attrs import define, frozen
 
 from saga_core.config import load_config
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
 from saga_server.server import Server
+from tests.blocks import render_block
 
 CHAT = "/v1/chat/completions"
 BLOCK = render_block(BlockFields(location="어둠의 숲", hp_change=-10))

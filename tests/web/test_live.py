@@ -8,8 +8,9 @@ import pytest
 from attrs import evolve
 
 from saga_core.config import load_config
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
 from saga_server.server import Server
+from tests.blocks import render_block
 from tests.web.chromium import MISSING
 
 pytest.importorskip("playwright", reason=MISSING)

@@ -18,10 +18,11 @@ import saga_core.model.curated
 import saga_core.model.folding
 import saga_core.state_block.parser
 from saga_core.config import load_config
-from saga_core.state_block import BlockFields, ItemAmount, render_block
+from saga_core.state_block import BlockFields, ItemAmount
 from saga_server.demo.adventure import adventure
 from saga_server.server import Server
 from saga_server.web.serving import ROOT
+from tests.blocks import render_block
 from tests.web.chromium import MISSING
 from tests.web.stories import tell
 

@@ -10,10 +10,11 @@ import random
 
 from attrs import define, field, frozen
 
-from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, render_block
+from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange
 from tests.bench.story.cast import Cast, fill
 from tests.bench.story.vocabulary import VOCABULARIES
 from tests.bench.story.words import Vocabulary
+from tests.blocks import render_block
 
 FOREIGN = 0.25
 _COMPANY = 4

@@ -10,7 +10,8 @@ from typing import Any
 from attrs import define, field
 
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart, Usage, UsagePart
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
+from tests.blocks import render_block
 
 Answer = str | Exception | Callable[[ChatRequest], str]
 """What is said, what is raised, or what makes the answer from the question."""

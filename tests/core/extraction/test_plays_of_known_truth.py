@@ -13,8 +13,9 @@ from attrs import define, field
 from saga_core import Saga
 from saga_core.model.world_state import WorldState
 from saga_core.ports import ChatRequest
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
 from saga_core.state_block.fields import ItemAmount
+from tests.blocks import render_block
 from tests.core.extraction.scripted import Scripted
 from tests.core.frontend import Frontend, memory_config
 

@@ -12,7 +12,8 @@ from attrs import define, field
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.maintenance import ImportOptions
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
+from tests.blocks import render_block
 from tests.core.extraction.test_plays_of_known_truth import FIELDS, Truth, seen
 from tests.core.imports import samples
 from tests.core.jobs.test_backfill import FACTS, Reader

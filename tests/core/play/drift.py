@@ -13,8 +13,9 @@ from attrs import define, field, frozen
 
 from saga_core import Saga
 from saga_core.model.tree import TurnKind
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
 from saga_core.stores.state_kv import Batch, Key
+from tests.blocks import render_block
 
 Change = Callable[[str], str]
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from saga_core import Saga
 from saga_core.model.tree import TurnKind
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
 from saga_core.stores.state_kv import Batch
 from saga_core.transcript.evidence import INHERIT, likeness, resembles
+from tests.blocks import render_block
 from tests.core.play import drift
 from tests.core.play.drift import BARE, CHANGES, HISTORIES, ITSELF, KEPT, markdown, reply, translated
 from tests.docs.pages import page

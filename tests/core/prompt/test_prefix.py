@@ -13,8 +13,9 @@ from saga_core import Saga
 from saga_core.messages import Stability
 from saga_core.play.pending_turn import PendingTurn
 from saga_core.ports import Usage
-from saga_core.state_block import BlockFields, ItemAmount, render_block
+from saga_core.state_block import BlockFields, ItemAmount
 from tests.bench.cache.play import PlayClock
+from tests.blocks import render_block
 from tests.core.frontend import memory_config
 
 MODEL = "claude-sonnet-5-5"

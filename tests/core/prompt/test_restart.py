@@ -14,9 +14,10 @@ from saga_core.config import load_config
 from saga_core.errors import StoreUnavailable
 from saga_core.messages import Block
 from saga_core.ports import Usage
-from saga_core.state_block import BlockFields, ItemAmount, render_block
+from saga_core.state_block import BlockFields, ItemAmount
 from saga_core.stores.state_kv import Batch
 from tests.bench.cache.play import PlayClock
+from tests.blocks import render_block
 
 MODEL = "claude-sonnet-5-5"
 RULES = "\n".join(f"{n}번째 규칙: 이야기꾼은 앞에서 말한 것을 지키고, 짧고 또렷하게 말한다." for n in range(24))

@@ -14,8 +14,8 @@ from saga_core.state_block import (
     hide,
     merged,
     read_ended,
-    render_block,
 )
+from tests.blocks import render_block
 
 WHOLE = BlockFields(
     location="숲",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.state_block import BlockFields, ItemAmount, parse_block, render_block
+from saga_core.state_block import BlockFields, ItemAmount, parse_block
 from saga_core.state_block.fields import HitPoints
+from tests.blocks import render_block
 
 
 @pytest.mark.parametrize(

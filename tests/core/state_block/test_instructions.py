@@ -18,8 +18,8 @@ from saga_core.state_block import (
     instruction,
     parse_block,
     read_reply,
-    render_block,
 )
+from tests.blocks import render_block
 from tests.core.state_block.written_fields import fields as block_fields
 from tests.core.state_block.written_fields import stories
 

@@ -20,9 +20,9 @@ from saga_core.state_block import (
     parse_block,
     read_hidden,
     read_reply,
-    render_block,
 )
 from saga_core.trackers import Tracker, Trackers
+from tests.blocks import render_block
 from tests.core.state_block.written_fields import fields as block_fields
 
 OK, PARTIAL, FALLBACK = BlockStatus.OK, BlockStatus.PARTIAL, BlockStatus.FALLBACK

@@ -7,7 +7,8 @@ from unicodedata import category
 from hypothesis import strategies as st
 
 from saga_core.language import clean_name
-from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange, render_block
+from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange
+from tests.blocks import render_block
 
 _WORDS = (
     *(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from saga_core.state_block import BlockFields, render_block
+from saga_core.state_block import BlockFields
+from tests.blocks import render_block
 from tests.server.client import Client
 
 

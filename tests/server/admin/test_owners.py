@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 from attrs import define, frozen
 
-from saga_core.state_block import BlockFields, ItemAmount, render_block
+from saga_core.state_block import BlockFields, ItemAmount
 from saga_server.admin.endpoint import Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import Param, params_of
 from saga_server.http import Doors
+from tests.blocks import render_block
 from tests.server.client import CHAT, Client, Reply, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says

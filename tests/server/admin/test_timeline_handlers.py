@@ -8,7 +8,8 @@ from urllib.parse import quote
 import pytest
 from attrs import evolve
 
-from saga_core.state_block import BlockFields, ItemAmount, render_block
+from saga_core.state_block import BlockFields, ItemAmount
+from tests.blocks import render_block
 from tests.server.client import CHAT, Client, Reply, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says

@@ -15,11 +15,12 @@ from click.testing import CliRunner
 
 from saga_core.config import Config, load_config
 from saga_core.errors import BadInput, UpstreamError
-from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, ItemTransfer, StatusChange, render_block
+from saga_core.state_block import BlockFields, BlockStatus, ItemAmount, ItemTransfer, StatusChange
 from saga_server.cli.saga_command import main
 from saga_server.doctor import examine_narrator
 from saga_server.doctor.judging import judge
 from saga_server.doctor.rehearsal import RehearsalLine, Script, rehearse, scripts
+from tests.blocks import render_block
 from tests.server.upstream import Received, Step, Upstream, fails, says
 
 SCRIPTS = scripts()
