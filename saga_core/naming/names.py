@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from attrs import define, field
@@ -15,12 +14,9 @@ from saga_core.language import (
     all_of,
     caseless,
     clean_name,
-    content_words,
     fold_name,
-    languages_in,
     match_text,
     mentions,
-    simplified,
 )
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
 from saga_core.naming.evidence import Evidence
@@ -42,102 +38,9 @@ from saga_core.naming.forms import (
     untitled,
     words_of,
 )
+from saga_core.naming.things import Things, told_apart, words_of_thing
 from saga_core.naming.titled import bears, core, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
-
-# -- two of a kind ---------------------------------------------------------------------------------------------
-#
-# Words that tell two of a kind apart: the first floor and the second, the upper half of a book and the lower.
-
-
-@lru_cache(maxsize=16_384)
-def told_apart(one: str, other: str) -> bool:
-    """Whether two names have different marks of one sort, so that they belong to two of a kind.
-
-    A name that lacks some of the other's marks may still be a shorter form of it.
-    """
-    mine, theirs = _marks(one), _marks(other)
-    return any(_differ(mine[sort], theirs[sort]) for sort in mine.keys() & theirs.keys())
-
-
-def _differ(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether neither of two runs of marks is the other with some left out."""
-    short, long = sorted((one, other), key=len)
-    left = iter(long)
-    return not all(mark in left for mark in short)
-
-
-@lru_cache(maxsize=16_384)
-def _marks(name: str) -> dict[str, tuple[str, ...]]:
-    """The marks in a name by sort, in their order."""
-    plain = match_text(clean_name(name))
-    found: dict[str, tuple[str, ...]] = {}
-    for sort, pattern in (each for language in languages_in(plain) for each in _sorts(language.names.apart)):
-        marks = tuple(str(mark.lastindex or mark.group()) for mark in pattern.finditer(plain))
-        if marks:
-            found[sort] = marks
-    return found
-
-
-@cache
-def _sorts(apart: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The sorts of marks of a language, each with its pattern. Han characters are compared in simplified form."""
-    return tuple((sort, re.compile(simplified(sort))) for sort in apart)
-
-
-# -- things ----------------------------------------------------------------------------------------------------
-
-_POSSESSIVE = re.compile(r"['’]s\b")
-_CLOTHES = re.compile(r"[(（][^()（）]*[)）]|[「」『』《》〈〉\[\]\"“”'‘’]")
-_SINGLE = re.compile(r"\d+|(?<!\w)[A-Za-z](?!\w)")
-"""Numbers and single letters, which tell things of one kind apart: key 1, door B."""
-_LEAST_STEM = 4
-_SMALL = frozenset("half old new broken sealed small little big large another same".split())
-"""Words that are optional in the name of a thing."""
-
-
-@lru_cache(maxsize=4_096)
-def words_of_thing(name: str) -> frozenset[str]:
-    """The words that identify a thing, stemmed so that inflected forms match: ``coin`` for "coins"."""
-    plain = _POSSESSIVE.sub("", _CLOTHES.sub(" ", clean_name(name)))
-    told_apart = (word.casefold() for word in _SINGLE.findall(plain) if word != "a")
-    words = frozenset((*content_words(plain), *told_apart)) - {"the", "of", "and", "an"}
-    return (words - _SMALL) or words
-
-
-@lru_cache(maxsize=16_384)
-def may_be(one: str, other: str) -> bool:
-    """Whether one name may be a shorter form of the other: ``half tally`` of "half a brass tally", 열쇠 of 놋쇠 열쇠.
-
-    Use it only to choose among a few candidates. A match by itself does not prove that the things are the same.
-    """
-    if told_apart(one, other):
-        return False
-    short, long = sorted((words_of_thing(one), words_of_thing(other)), key=len)
-    if short and all(word in long or any(_is_inflected(word, each) for each in long) for word in short):
-        return True
-    little, large = sorted((_joined(one), _joined(other)), key=len)
-    return len(little) >= 2 and not little.isascii() and little in large
-
-
-def _is_inflected(one: str, other: str) -> bool:
-    """Whether one of two words is the other with an ending of one or two letters: Kerze and Kerzen."""
-    short, long = sorted((one, other), key=len)
-    return _LEAST_STEM <= len(short) < len(long) <= len(short) + 2 and short.isalpha() and long.startswith(short)
-
-
-def _joined(name: str) -> str:
-    return re.sub(r"[\s·・-]+", "", _CLOTHES.sub("", clean_name(name))).casefold()
-
-
-def is_particular(name: str) -> bool:
-    """Whether a name is specific enough to tell a thing from others of its kind.
-
-    An ASCII name needs at least two words, any other name at least four characters without spaces.
-    """
-    joined = _joined(name)
-    return len(words_of_thing(name)) > 1 if joined.isascii() else len(joined) >= 4
-
 
 # -- who somebody really is ------------------------------------------------------------------------------------
 
@@ -263,6 +166,8 @@ class Names:
     """Trace of a name (see ``traces``) -> the ids of the characters, with the words of that name."""
     _things: dict[frozenset[str], list[tuple[str, str]]] = field(factory=dict)
     """The words of a thing -> the names with these words, each with its id. Filled lazily."""
+    _held: dict[str, Things] = field(factory=dict)
+    """What somebody has, by owner. Filled lazily."""
     _is_traced: bool = False
     _fresh: dict[str, Entity] = field(factory=dict)
     """Entities that this object introduced."""
@@ -323,9 +228,13 @@ class Names:
         found = self.find(Kind.ITEM, name)
         if found in hands:
             return found
-        known = self.state.entities
-        near = [item for item in hands if item in known and any(may_be(name, each) for each in known[item].names)]
-        return near[0] if len(near) == 1 else None
+        if (things := self._held.get(owner)) is None:
+            known = self.state.entities
+            things = self._held[owner] = Things(
+                (each, item) for item in hands if item in known for each in known[item].names
+            )
+        near = things.like(name)
+        return near.pop() if len(near) == 1 else None
 
     def owner_in(self, name: str) -> tuple[str, str | None]:
         """A thing's name without the remark that names its owner, and the owner's id: ``루비 눈 (카이)``."""
@@ -494,7 +403,7 @@ class Names:
             near = {each for found in bearers if len(found) <= _COMMON for each in found}
             if len(near) > _NEAR:
                 continue
-            fits = {id_ for id_, known in near if same_name(words, list(known)) and not self.is_other(id_, words)}
+            fits = {id_ for id_, known in near if _is_same(tuple(words), known) and not self.is_other(id_, words)}
             fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}
@@ -614,3 +523,9 @@ def _known(name: str) -> tuple[tuple[tuple[str, ...], frozenset[str]], ...]:
     """The words of a known name with their traces; several entries if the name contains a nickname."""
     spelled = [tuple(words_of(each)) for each in known_as(name)]
     return tuple((words, frozenset(traces(words))) for words in spelled)
+
+
+@lru_cache(maxsize=16_384)
+def _is_same(words: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    """As ``same_name``. A report's people are looked up several times."""
+    return same_name(list(words), list(known))

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from saga_core.model import Entity, Kind, WorldState
+from saga_core.model import Entity, Kind, Stack, WorldState
 from saga_core.naming import names as module
+from saga_core.naming import things
 from saga_core.naming.names import Names
 
 WORDS = "amber brass copper dusk ember frost gale hollow iron jade kelp lark moss night oak pine quill rust".split()
@@ -60,3 +61,46 @@ def test_no_known_thing_is_compared_with_one_that_shares_no_word(monkeypatch: py
         assert names.ensure(Kind.ITEM, f"lamp {number}") == names.ensure(Kind.ITEM, f"the lamps {number}")
     assert names.find(Kind.ITEM, "the relics 7") == "i7"
     assert asked.total() <= 2_000 + 100 * 10, asked
+
+
+def wine(dice: random.Random, number: int) -> str:
+    return f"{number} bottles of {english(dice).split()[0]}{number} wine"
+
+
+def apples(dice: random.Random, number: int) -> str:
+    return f"사과 세 개 {korean(dice)}"
+
+
+@pytest.mark.parametrize("make", [wine, apples])
+def test_few_of_the_things_that_somebody_has_are_compared_with_another(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dice, asked = random.Random(5), list[tuple[str, ...]]()
+    real = things.may_be
+    monkeypatch.setattr(things, "may_be", lambda *given: (asked.append(given), real(*given))[1])
+    known = {f"i{number}": Entity(f"i{number}", Kind.ITEM, make(dice, number)) for number in range(400)}
+    state = WorldState(turn="t", player="p", entities=known, belongings={"p": {id_: Stack(1) for id_ in known}})
+    names = Names(state)
+    for number, each in enumerate(known.values()):
+        short = each.name.split(" of ")[-1].removeprefix("사과 ")
+        assert names.held_by("p", short) == f"i{number}"
+        names.held_by("p", make(dice, 1_000 + number))
+    assert len(asked) <= 2_000
+
+
+ENDINGS = ("", "s", "er", "ers")
+
+
+def test_the_things_found_are_those_that_one_by_one_may_be_it() -> None:
+    dice = random.Random(6)
+
+    def name() -> str:
+        if dice.random() < 0.3:
+            return " ".join("".join(dice.choice("사과검집열쇠") for _ in range(dice.randrange(1, 4))) for _ in "ab")
+        return " ".join(dice.choice((*WORDS[:6], "1", "B")) + dice.choice(ENDINGS) for _ in range(dice.randrange(1, 4)))
+
+    for _ in range(40):
+        known = [(name(), f"i{number}") for number in range(40)]
+        held = things.Things(known)
+        for asked in (name() for _ in range(20)):
+            assert held.like(asked) == {id_ for each, id_ in known if things.may_be(asked, each)}, asked
