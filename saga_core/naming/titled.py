@@ -43,7 +43,7 @@ def core(name: str) -> Core:
 def _without(plain: str, least: int) -> Core:
     """``plain`` without titles at its end and its beginning; at least ``least`` letters remain, or none."""
     left, changed = plain, True
-    while changed and left:
+    while changed and left and (left.endswith(_ordered()) or left.startswith(_ordered())):
         changed = False
         for title in _ordered():
             if left.endswith(title) and (left == title or len(left) - len(title) >= least):
