@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from attrs import define, evolve, field, frozen
 
@@ -26,14 +26,12 @@ from saga_backends.chat.arranged import (
     with_speaker,
 )
 from saga_backends.chat.client import ChatClient, connect, read_options
-from saga_backends.chat.dialect import Outgoing
+from saga_backends.chat.dialect import Dialect, Outgoing, Pieces, token_count
 from saga_backends.chat.parameter import LIMITS, fitting
-from saga_backends.http_client import bearer
 from saga_backends.json_text import inside, rows
 from saga_core.errors import BadInput
 from saga_core.messages import Block, CacheLifetime, PromptPlan
 from saga_core.ports import (
-    MOST_TOKENS,
     AdjustedPart,
     ChatPart,
     ChatRequest,
@@ -41,10 +39,9 @@ from saga_core.ports import (
     FinishPart,
     TextPart,
     Usage,
-    UsagePart,
 )
 from saga_core.registry import Backend, OpenOptions
-from saga_core.upstream import ParameterRules, rules_of
+from saga_core.upstream import ParameterRules
 
 ADDRESS = "https://api.anthropic.com"
 Thinking = Literal["model", "off"]
@@ -55,7 +52,7 @@ async def _open(options: OpenOptions) -> ChatClient:
     if given["thinking"] not in get_args(Thinking):
         raise BadInput(f"options.thinking: {given['thinking']!r} given; give one of {', '.join(get_args(Thinking))}")
     address = (given["base_url"] or ADDRESS).rstrip("/").removesuffix("/v1")
-    dialect = AnthropicDialect(given["thinking"], given["facts"])
+    dialect = AnthropicDialect("anthropic", given["facts"], given["thinking"])
     return await connect(ChatClient, dialect, given, address, {"anthropic-version": VERSION})
 
 
@@ -68,7 +65,7 @@ BACKEND = Backend(
 
 
 @frozen
-class AnthropicDialect:
+class AnthropicDialect(Dialect):
     """The Messages API, at Anthropic or at compatible servers.
 
     ``thinking`` is ``model`` to let the model decide, or ``off`` to avoid thinking as far as possible. It is overridden
@@ -76,17 +73,7 @@ class AnthropicDialect:
     """
 
     thinking: Thinking = "model"
-    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
-    single: bool = field(default=True, init=False)
-    models_path: str = field(default="/v1/models?limit=1000", init=False)
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the header that shows ``key``."""
-        return bearer(key)
-
-    def rules(self, model: str) -> ParameterRules:
-        """Return what is known about what ``model`` accepts."""
-        return rules_of(model, "anthropic", self.facts)
+    models_path: ClassVar[str] = "/v1/models?limit=1000"
 
     def outgoing(self, request: ChatRequest, rules: ParameterRules, *, streaming: bool) -> Outgoing:
         """Return the request as the API takes it."""
@@ -94,11 +81,7 @@ class AnthropicDialect:
 
     def pieces(self, request: ChatRequest, index: int) -> MessagePieces:
         """Return the reader of a message."""
-        return MessagePieces(index)
-
-    def models(self, answer: Any) -> Any:
-        """Return the list of models, whose format is OpenAI's."""
-        return answer
+        return MessagePieces(index=index)
 
 
 # -- the request -------------------------------------------------------------------------------------------------
@@ -252,8 +235,8 @@ def arrange(plan: PromptPlan, rules: ParameterRules, *, prefill: bool = True) ->
     found = Arranged("content")
     own = any(block.breakpoint for block in plan.blocks)
     lead = next((at for at, block in enumerate(plan.blocks) if block.role not in SYSTEM), len(plan.blocks))
-    for at, block in enumerate(plan.blocks):
-        blocks = _blocks(block, plan.to_openai()[at] if block.lead else None, own, found)
+    for at, (block, message) in enumerate(zip(plan.blocks, plan.to_openai(), strict=True)):
+        blocks = _blocks(block, message["content"] or "", own, found)
         if at < lead:
             found.system += blocks
         else:
@@ -314,8 +297,7 @@ def _mark(blocks: list[dict[str, Any]], ttl: CacheLifetime | None) -> None:
         blocks[-1]["cache_control"] = {"type": "ephemeral", "ttl": "1h"} if ttl == "1h" else {"type": "ephemeral"}
 
 
-def _blocks(block: Block, with_lead: Mapping[str, Any] | None, own: bool, found: Arranged) -> list[dict[str, Any]]:
-    content = with_lead["content"] if with_lead is not None else block.content
+def _blocks(block: Block, content: Any, own: bool, found: Arranged) -> list[dict[str, Any]]:
     if block.role == "tool":
         return [_result(block, content, found)]
     parts: Iterable[Mapping[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -394,20 +376,21 @@ def _uses(calls: Any) -> list[dict[str, Any]]:
 
 
 @define
-class MessagePieces:
+class MessagePieces(Pieces):
     """Turns the events of one message into parts of choice ``index``.
 
     Thinking is passed on as ``reasoning_content``, and at the end of each block as ``reasoning_details`` with its
     signature. Without the latter, the API does not continue thinking after a tool call.
     """
 
-    index: int = 0
-    done: bool = field(default=False, init=False)
-    shape: tuple[str, ...] = field(default=("content", "delta", "content_block"), init=False)
-    _usage: Usage | None = field(default=None, init=False)
     _calls: int = field(default=0, init=False)
     _thinking: str = field(default="", init=False)
     _signature: str = field(default="", init=False)
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """See ``Pieces``."""
+        return ("content", "delta", "content_block")
 
     def read(self, value: Mapping[str, Any], *, whole: bool) -> Iterator[ChatPart]:
         """Yield the parts of an event, or of a whole message."""
@@ -428,11 +411,6 @@ class MessagePieces:
             yield from self._end_of(value.get("delta"))
         elif kind == "message_stop":
             self.done = True
-
-    def end(self) -> Iterator[ChatPart]:
-        """Yield the usage as it is known by now."""
-        if self._usage is not None:
-            yield UsagePart(self._usage)
 
     def _message(self, message: Mapping[str, Any]) -> Iterator[ChatPart]:
         self._bill(message.get("usage"))
@@ -510,21 +488,17 @@ class MessagePieces:
         """Add a usage report, and return whether there was one. Counts are cumulative; unchanged ones may be absent."""
         if not isinstance(bill, Mapping):
             return False
-        before = self._usage or Usage()
+        before = self.usage or Usage()
         fresh = before.input - before.cache_read - before.cache_write
-        read = _tokens(bill.get("cache_read_input_tokens"), before.cache_read)
-        written = _tokens(bill.get("cache_creation_input_tokens"), before.cache_write)
+        read = token_count(bill.get("cache_read_input_tokens"), before.cache_read)
+        written = token_count(bill.get("cache_creation_input_tokens"), before.cache_write)
         hour = inside(bill, "cache_creation", "ephemeral_1h_input_tokens")
-        self._usage = evolve(
+        self.usage = evolve(
             before,
-            input=_tokens(bill.get("input_tokens"), fresh) + read + written,
-            output=_tokens(bill.get("output_tokens"), before.output),
+            input=token_count(bill.get("input_tokens"), fresh) + read + written,
+            output=token_count(bill.get("output_tokens"), before.output),
             cache_read=read,
             cache_write=written,
-            cache_write_1h=min(written, _tokens(hour, before.cache_write_1h)),
+            cache_write_1h=min(written, token_count(hour, before.cache_write_1h)),
         )
         return True
-
-
-def _tokens(value: Any, before: int) -> int:
-    return value if type(value) is int and 0 <= value < MOST_TOKENS else before

@@ -7,7 +7,7 @@ import mimetypes
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from attrs import define, field, frozen
@@ -28,9 +28,8 @@ from saga_backends.chat.arranged import (
     with_speaker,
 )
 from saga_backends.chat.client import ChatClient, connect, read_options
-from saga_backends.chat.dialect import Outgoing
+from saga_backends.chat.dialect import Dialect, Outgoing, Pieces, token_count
 from saga_backends.chat.parameter import GOOGLE, LIMITS, fitting
-from saga_backends.chat.usage import token_count
 from saga_backends.http_client import bearer
 from saga_backends.json_text import inside, rows
 from saga_core.errors import UpstreamError
@@ -47,7 +46,7 @@ from saga_core.ports import (
     UsagePart,
 )
 from saga_core.registry import Backend, OpenOptions
-from saga_core.upstream import ParameterRules, rules_of
+from saga_core.upstream import ParameterRules
 
 ADDRESS = "https://generativelanguage.googleapis.com"
 _VERSION = re.compile(r"/v\d+(?:alpha|beta)?\d*(?:/|\Z)")
@@ -59,7 +58,7 @@ async def _open(options: OpenOptions) -> GeminiClient:
     address = (given["base_url"] or ADDRESS).rstrip("/")
     if not _VERSION.search(address):
         address += "/v1beta"
-    return await connect(GeminiClient, GeminiDialect(given["facts"]), given, address)
+    return await connect(GeminiClient, GeminiDialect("google", given["facts"]), given, address)
 
 
 BACKEND = Backend(
@@ -80,20 +79,14 @@ class GeminiClient(ChatClient):
 
 
 @frozen
-class GeminiDialect:
+class GeminiDialect(Dialect):
     """Gemini's own API, at Google or at compatible servers. Most models give one reply per request."""
 
-    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
-    single: bool = field(default=True, init=False)
-    models_path: str = field(default="/models?pageSize=1000", init=False)
+    models_path: ClassVar[str] = "/models?pageSize=1000"
 
     def headers(self, key: str | None) -> dict[str, str]:
         """Return the header that Google expects, which keeps ``key`` out of the URL."""
         return {"x-goog-api-key": key} if key else {}
-
-    def rules(self, model: str) -> ParameterRules:
-        """Return what is known about what ``model`` accepts."""
-        return rules_of(model, "google", self.facts)
 
     def outgoing(self, request: ChatRequest, rules: ParameterRules, *, streaming: bool) -> Outgoing:
         """Return the request as the API takes it."""
@@ -101,7 +94,7 @@ class GeminiDialect:
 
     def pieces(self, request: ChatRequest, index: int) -> GeminiPieces:
         """Return the reader of a candidate."""
-        return GeminiPieces(index)
+        return GeminiPieces(index=index)
 
     def models(self, answer: Any) -> Any:
         """Return the models that generate text, in the format of OpenAI's list."""
@@ -448,27 +441,27 @@ def is_made(number: str) -> bool:
 
 
 @define
-class GeminiPieces:
+class GeminiPieces(Pieces):
     """Turns the chunks of one candidate into parts of choice ``index``.
 
     Thoughts are passed on as ``reasoning_content``, pictures as ``images``, and other parts as ``google_parts``. Other
     fields of the candidate are passed on once, at the end, as ``google``.
     """
 
-    index: int = 0
-    done: bool = field(default=False, init=False)
-    """Always false until the response ends, because the usage may follow the last text."""
-    shape: tuple[str, ...] = field(default=("candidates", "promptFeedback", "usageMetadata"), init=False)
-    _usage: Usage | None = field(default=None, init=False)
     _calls: int = field(default=0, init=False)
     _about: dict[str, Any] = field(factory=dict, init=False)
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """See ``Pieces``."""
+        return ("candidates", "promptFeedback", "usageMetadata")
 
     def read(self, value: Mapping[str, Any], *, whole: bool) -> Iterator[ChatPart]:
         """Yield the parts of a chunk, or of a whole reply."""
         if isinstance(value.get("usageMetadata"), Mapping):
-            first, self._usage = self._usage is None, _usage(value["usageMetadata"])
+            first, self.usage = self.usage is None, _usage(value["usageMetadata"])
             if first:
-                yield UsagePart(self._usage)
+                yield UsagePart(self.usage)
         for candidate in rows(value.get("candidates"))[:1]:
             if isinstance(candidate, Mapping):
                 yield from self._candidate(candidate)
@@ -485,8 +478,7 @@ class GeminiPieces:
         """Yield what is known about the candidate, and the usage."""
         if self._about:
             yield ExtraPart({"google": self._about}, self.index)
-        if self._usage is not None:
-            yield UsagePart(self._usage)
+        yield from super().end()
 
     def _candidate(self, candidate: Mapping[str, Any]) -> Iterator[ChatPart]:
         for part in rows(inside(candidate, "content", "parts")):

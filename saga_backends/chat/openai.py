@@ -6,18 +6,16 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from attrs import define, field, frozen
+from attrs import define, frozen
 
 from saga_backends.chat.arranged import OPENING, SYSTEM, nudge
 from saga_backends.chat.client import ChatClient, connect, read_options
-from saga_backends.chat.dialect import Outgoing, Pieces
+from saga_backends.chat.dialect import Dialect, Outgoing, Pieces, usage_of
 from saga_backends.chat.parameter import GOOGLE, fitting
 from saga_backends.chat.text_completion import TextPieces, server_root, text_outgoing
-from saga_backends.chat.usage import usage_of
-from saga_backends.http_client import bearer
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.messages import Block, PromptPlan
 from saga_core.ports import (
@@ -28,11 +26,9 @@ from saga_core.ports import (
     FinishPart,
     Passed,
     TextPart,
-    Usage,
-    UsagePart,
 )
 from saga_core.registry import Backend, OpenOptions
-from saga_core.upstream import ModelFacts, ParameterRules, facts_of, rules_of, takes
+from saga_core.upstream import ModelFacts, ParameterRules, facts_of, takes
 
 ADDRESS = "https://api.openai.com/v1"
 _ACCOUNT = {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"}
@@ -88,22 +84,11 @@ class OpenAIClient(ChatClient):
 
 
 @frozen
-class OpenAIDialect:
+class OpenAIDialect(Dialect):
     """The API as a provider speaks it: ``openai``, ``google``, ``openrouter`` or ``any``."""
 
-    name: str
-    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     base_url: str = ""
-    single: bool = field(default=False, init=False)
-    models_path: str = field(default="/models", init=False)
-
-    def headers(self, key: str | None) -> dict[str, str]:
-        """Return the header that shows ``key``."""
-        return bearer(key)
-
-    def rules(self, model: str) -> ParameterRules:
-        """Return what is known about what ``model`` accepts."""
-        return rules_of(model, self.name, self.facts)
+    single: ClassVar[bool] = False
 
     def outgoing(self, request: ChatRequest, rules: ParameterRules, *, streaming: bool) -> Outgoing:
         """Return the request as the provider takes it: a chat, or a text to complete."""
@@ -116,10 +101,6 @@ class OpenAIDialect:
     def pieces(self, request: ChatRequest, index: int) -> Pieces:
         """Return the reader of a completion."""
         return ChatPieces() if request.text is None else TextPieces(request.text.wire)
-
-    def models(self, answer: Any) -> Any:
-        """Return the list of models."""
-        return answer
 
 
 # -- the request -------------------------------------------------------------------------------------------------
@@ -259,22 +240,17 @@ MOST_CHOICES = 128
 
 
 @define
-class ChatPieces:
+class ChatPieces(Pieces):
     """Turns the chunks of one completion into parts. What SAGA does not know of a delta is passed on as it is."""
 
-    done: bool = field(default=False, init=False)
-    """Always false: the end is ``[DONE]``, which is no JSON."""
-    shape: tuple[str, ...] = field(default=("choices",), init=False)
-    _usage: Usage | None = field(default=None, init=False)
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """See ``Pieces``."""
+        return ("choices",)
 
     def read(self, value: Mapping[str, Any], *, whole: bool) -> Iterable[ChatPart]:
         """Return the parts of a chunk, or of a whole completion."""
         return self._plain(value) or self._parts(value)
-
-    def end(self) -> Iterator[ChatPart]:
-        """Yield the usage, if the provider sent it."""
-        if self._usage is not None:
-            yield UsagePart(self._usage)
 
     def _plain(self, chunk: Mapping[str, Any]) -> tuple[TextPart] | None:
         """Return the text of a chunk that contains only text, as nearly all do, or None for other chunks."""
@@ -294,7 +270,7 @@ class ChatPieces:
 
     def _parts(self, chunk: Mapping[str, Any]) -> Iterator[ChatPart]:
         if isinstance(chunk.get("usage"), Mapping):
-            self._usage = usage_of(chunk["usage"])
+            self.usage = usage_of(chunk["usage"])
         choices = chunk.get("choices")
         if isinstance(choices, list) and len(choices) > MOST_CHOICES:
             raise UpstreamError(f"the provider sent {len(choices):,} choices at once, more than {MOST_CHOICES}")

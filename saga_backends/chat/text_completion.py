@@ -7,9 +7,8 @@ from typing import Any
 
 from attrs import define, field
 
-from saga_backends.chat.dialect import Outgoing
-from saga_backends.chat.usage import usage_of
-from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextCall, TextPart, TextWire, Usage, UsagePart
+from saga_backends.chat.dialect import Outgoing, Pieces, usage_of
+from saga_core.ports import ChatPart, ChatRequest, ExtraPart, FinishPart, TextCall, TextPart, TextWire
 
 _SHOWN = ("reasoning", "reasoning_content")
 """Fields that are passed on besides the text. Log probabilities are not, because they reveal the state block."""
@@ -59,12 +58,10 @@ def _for_ollama(request: ChatRequest, text: TextCall, *, streaming: bool) -> dic
 
 
 @define
-class TextPieces:
+class TextPieces(Pieces):
     """Turns the reply of a text completion into parts. Other wire formats are translated to OpenAI's first."""
 
     wire: TextWire
-    done: bool = field(default=False, init=False)
-    _usage: Usage | None = field(default=None, init=False)
     _begun: bool = field(default=False, init=False)
     _tells_its_end: bool = field(default=False, init=False)
 
@@ -79,7 +76,7 @@ class TextPieces:
         chunk = value if translate is None else translate(value)
         bill = chunk.get("usage")
         if isinstance(bill, Mapping):
-            self._usage = usage_of(bill)
+            self.usage = usage_of(bill)
         choices = chunk.get("choices")
         for position, choice in enumerate(choices if isinstance(choices, list) else ()):
             if isinstance(choice, Mapping):
@@ -92,8 +89,7 @@ class TextPieces:
         """Yield the usage. Some KoboldCpp servers never report the end of a reply; the end of the stream is enough."""
         if self.wire == "kobold" and self._begun and not self._tells_its_end:
             yield FinishPart("stop")
-        if self._usage is not None:
-            yield UsagePart(self._usage)
+        yield from super().end()
 
 
 def _choice(choice: Mapping[str, Any], index: int) -> Iterator[ChatPart]:
