@@ -19,6 +19,7 @@ from attrs import evolve
 from saga_core.errors import QUOTES
 from saga_core.language import all_of, every, normalized, squash, terms
 from saga_core.model import Kind, WorldState
+from saga_core.model_calls import object_schema
 from saga_core.state_block import (
     THINK_END,
     UNFENCED,
@@ -72,20 +73,20 @@ def answer_schema(*, brief: bool = False, counted: Trackers = NO_TRACKERS) -> di
     ``counted`` are the story's trackers.
     """
     name = {"type": "string", "maxLength": _NAME}
-    things = _list(_object({"thing": name, "count": {"type": "integer"}}), _THINGS)
+    things = _list(object_schema({"thing": name, "count": {"type": "integer"}}), _THINGS)
     degree = {"type": "integer", "minimum": -_DEGREE, "maximum": _DEGREE}
     fields = {
         "place": name,
         "here": _list(name, _PEOPLE),
         "dead": _list(name, _FEW),
         "hp": {"type": "integer"},
-        "money_left": {"anyOf": [{"type": "null"}, _object({"coin": name, "amount": {"type": "integer"}})]},
+        "money_left": {"anyOf": [{"type": "null"}, object_schema({"coin": name, "amount": {"type": "integer"}})]},
         "got": things,
         "lost": things,
-        "passed": _list(_object({"thing": name, "from": name, "to": name}), _FEW),
-        "states": _list(_object({"who": name, "now": {"type": "string", "maxLength": _WORD}}), _FEW),
+        "passed": _list(object_schema({"thing": name, "from": name, "to": name}), _FEW),
+        "states": _list(object_schema({"who": name, "now": {"type": "string", "maxLength": _WORD}}), _FEW),
         "feelings": _list(
-            _object({"from": name, "to": name, "feeling": {"type": "string", "maxLength": _WORD}, "by": degree}),
+            object_schema({"from": name, "to": name, "feeling": {"type": "string", "maxLength": _WORD}, "by": degree}),
             _FEW,
         ),
         "note": {"type": "string", "maxLength": _NOTE},
@@ -93,13 +94,9 @@ def answer_schema(*, brief: bool = False, counted: Trackers = NO_TRACKERS) -> di
     asked = {key: fields[key] for key in empty_answer(brief=brief, counted=counted)}
     if counted.asked:
         what = {"type": "string", "enum": [each.name for each in counted.asked]}
-        row = _object({"what": what, "who": name, "value": {"type": "string", "maxLength": _NAME}})
+        row = object_schema({"what": what, "who": name, "value": {"type": "string", "maxLength": _NAME}})
         asked[COUNTED] = _list(row, 2 * len(counted.asked))
-    return _object(asked)
-
-
-def _object(fields: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    return object_schema(asked)
 
 
 def _list(items: dict[str, Any], most: int) -> dict[str, Any]:

@@ -22,7 +22,16 @@ from saga_core.ids import entity_id
 from saga_core.language import SENTENCE_TITLE, fold_name, language_of, mentions, nfc
 from saga_core.messages import PromptPlan, question
 from saga_core.model import Event, Introduced, Kind, WorldState, deltas
-from saga_core.model_calls import BeforeCall, Count, ModelCall, ModelCallFailed, Paid, Unusable, read_object
+from saga_core.model_calls import (
+    BeforeCall,
+    Count,
+    ModelCall,
+    ModelCallFailed,
+    Paid,
+    Unusable,
+    object_schema,
+    read_object,
+)
 from saga_core.naming import Evidence, Names, is_word_for_player, pattern_of
 from saga_core.state_block import parse_block
 
@@ -76,9 +85,9 @@ def card_schema() -> dict[str, Any]:
     """The JSON schema of an answer. Every key is required; what the card does not say is empty."""
     name = {"type": "string", "maxLength": _NAME}
     others = {"type": "array", "items": name, "maxItems": _OTHERS}
-    person = _object({"name": name, "also": others})
-    thing = _object({"thing": name, "count": {"type": "integer"}})
-    return _object(
+    person = object_schema({"name": name, "also": others})
+    thing = object_schema({"thing": name, "count": {"type": "integer"}})
+    return object_schema(
         {
             "player": name,
             "player_also": others,
@@ -86,10 +95,6 @@ def card_schema() -> dict[str, Any]:
             "carries": {"type": "array", "items": thing, "maxItems": _THINGS},
         }
     )
-
-
-def _object(fields: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
 def ask_about_card(card: str, language: str, count: Count) -> PromptPlan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from attrs import define, field
 
@@ -50,8 +51,6 @@ class Extractor:
     chat: ChatModel
     model: str
     counter: TokenCounter
-    timeout: float = TIMEOUT
-    max_tokens: int = MAX_TOKENS
     report: Report = _uncounted
     once: bool = False
     """Whether each turn gets a single call, even if the answer cannot be read."""
@@ -61,24 +60,9 @@ class Extractor:
     window_call: ModelCall = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.window_call = ModelCall(
-            self.chat,
-            self.model,
-            "extraction",
-            self.report,
-            ONCE_TIMEOUT,
-            MAX_WINDOW_TOKENS,
-            refuses="the turns",
-        )
-        self.call = ModelCall(
-            self.chat,
-            self.model,
-            "extraction",
-            self.report,
-            ONCE_TIMEOUT if self.once else self.timeout,
-            self.max_tokens,
-            refuses="the turn",
-        )
+        ask = partial(ModelCall, self.chat, self.model, "extraction", self.report)
+        self.window_call = ask(ONCE_TIMEOUT, MAX_WINDOW_TOKENS, refuses="the turns")
+        self.call = ask(ONCE_TIMEOUT if self.once else TIMEOUT, MAX_TOKENS, refuses="the turn")
 
     def call_for(self, purpose: str, max_tokens: int = MAX_TOKENS) -> ModelCall:
         """A question to the same model for another purpose, which is counted by itself."""

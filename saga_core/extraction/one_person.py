@@ -16,7 +16,16 @@ from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.question import quoted
 from saga_core.language import language_of, nfc
 from saga_core.messages import PromptPlan, question
-from saga_core.model_calls import BeforeCall, Count, ModelCall, ModelCallFailed, Paid, Unusable, read_object
+from saga_core.model_calls import (
+    BeforeCall,
+    Count,
+    ModelCall,
+    ModelCallFailed,
+    Paid,
+    Unusable,
+    object_schema,
+    read_object,
+)
 from saga_core.naming import Doubt
 
 _PAIRS = 12
@@ -79,19 +88,14 @@ class OnePersonReader:
 
 def schema() -> dict[str, Any]:
     """The JSON schema of an answer: for each pair by its number, a verdict and the words that it rests on."""
-    properties = {
-        "pair": {"type": "integer"},
-        "words": {"type": "string", "maxLength": _WORDS},
-        "same": {"enum": ["yes", "no", "unknown"]},
-    }
-    one = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    answers = {"type": "array", "items": one, "maxItems": _PAIRS}
-    return {
-        "type": "object",
-        "properties": {"answers": answers},
-        "required": ["answers"],
-        "additionalProperties": False,
-    }
+    one = object_schema(
+        {
+            "pair": {"type": "integer"},
+            "words": {"type": "string", "maxLength": _WORDS},
+            "same": {"enum": ["yes", "no", "unknown"]},
+        }
+    )
+    return object_schema({"answers": {"type": "array", "items": one, "maxItems": _PAIRS}})
 
 
 def ask(pairs: Sequence[Pair], language: str, count: Count) -> PromptPlan:

@@ -15,7 +15,7 @@ from saga_core.extraction.question import QUOTE, key_words, quoted, short_state,
 from saga_core.language import every
 from saga_core.messages import PromptPlan, question
 from saga_core.model import WorldState
-from saga_core.model_calls import Count, without_injected
+from saga_core.model_calls import Count, object_schema, without_injected
 from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block
 from saga_core.trackers import NO_TRACKERS, Trackers
 
@@ -80,11 +80,8 @@ def ask_window(
 
 def window_schema(counted: Trackers = NO_TRACKERS) -> dict[str, Any]:
     """The JSON schema of an answer: a list of turns, each with its number and what changed in it."""
-    each = answer_schema(counted=counted)
-    fields = {"turn": {"type": "integer"}, **each["properties"]}
-    each |= {"properties": fields, "required": list(fields)}
-    turns = {"type": "array", "items": each}
-    return {"type": "object", "properties": {"turns": turns}, "required": ["turns"], "additionalProperties": False}
+    each = object_schema({"turn": {"type": "integer"}, **answer_schema(counted=counted)["properties"]})
+    return object_schema({"turns": {"type": "array", "items": each}})
 
 
 def read_window(text: str, turns: int, own: Trackers = NO_TRACKERS) -> dict[int, StateReading]:

@@ -16,7 +16,7 @@ from saga_core.model_calls.model_call import (
     Report,
     without_bill,
 )
-from saga_core.model_calls.texts import Count, Unusable, cut_middle, read_object, without_injected
+from saga_core.model_calls.texts import Count, Unusable, cut_middle, object_schema, read_object, without_injected
 
 __all__ = [
     "LONGEST",
@@ -33,6 +33,7 @@ __all__ = [
     "Report",
     "Unusable",
     "cut_middle",
+    "object_schema",
     "read_object",
     "without_bill",
     "without_injected",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from saga_core.state_block import THINK_END, prose_of, without_echoes
@@ -77,3 +77,8 @@ def cut_middle(text: str, limit: int, count: Count) -> str:
             return shown
         keep = min(keep - 1, keep * limit // cost)
     return ""
+
+
+def object_schema(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these fields."""
+    return {"type": "object", "properties": dict(fields), "required": list(fields), "additionalProperties": False}

@@ -13,7 +13,7 @@ from typing import Any
 from saga_core.language import language_of
 from saga_core.messages import PromptPlan, asked_again, question
 from saga_core.model import MemoryRecord
-from saga_core.model_calls import cut_middle, without_injected
+from saga_core.model_calls import cut_middle, object_schema, without_injected
 from saga_core.stores import CurationView
 from saga_core.strategies.strategy import RecordKind, Strategy, in_language
 
@@ -93,13 +93,7 @@ def schema(strategy: Strategy) -> dict[str, Any]:
     }
     if any(kind.sources for kind in strategy.kinds):
         fields["from"] = {"type": "array", "items": text}
-    record = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {
-        "type": "object",
-        "properties": {"records": {"type": "array", "items": record}},
-        "required": ["records"],
-        "additionalProperties": False,
-    }
+    return object_schema({"records": {"type": "array", "items": object_schema(fields)}})
 
 
 def _described(kind: RecordKind, language: str) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from saga_backends.tokens.estimate import BACKEND
 from saga_core.errors import UpstreamError
 from saga_core.extraction.answer import answer_schema, are_hit_points, empty_answer, read_answer, without_inventions
-from saga_core.extraction.extractor import Extractor
+from saga_core.extraction.extractor import MAX_TOKENS, Extractor
 from saga_core.extraction.question import LIMIT, ask, ask_again
 from saga_core.extraction.writer import read_delta
 from saga_core.model.entities import Entity, Kind, Placement, Stack
@@ -225,7 +225,7 @@ async def test_one_call_is_enough_for_an_answer(counter: TokenCounter) -> None:
     assert reading.fields.hp_change == -15
     (request,) = chat.asked
     assert request.model == "tiny-1"
-    assert request.params["max_tokens"] == asker.max_tokens
+    assert request.params["max_tokens"] == MAX_TOKENS
     form = request.params["response_format"]
     assert form["type"] == "json_schema" and form["json_schema"]["schema"] == answer_schema()
     assert counts == {"extraction.calls": 1, "extraction.tokens.input": 700, "extraction.tokens.output": 60}
