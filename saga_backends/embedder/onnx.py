@@ -16,7 +16,6 @@ from attrs import define, evolve, field, frozen
 from saga_backends.embedder.known_models import facts_of_model
 from saga_backends.embedder.local import LocalEmbedder
 from saga_backends.embedder.options import baseline_or, check_least
-from saga_backends.embedder.recent_vectors import RecentVectors
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.ports import Mode
@@ -276,7 +275,7 @@ async def _open(options: OpenOptions) -> LocalEmbedder:
         dimension=folder.dimension,
         model=_Onnx(folder, given["threads"]),
         worker=Worker("onnx"),
-        recent=RecentVectors(given["cache"]),
+        cache=given["cache"],
         baseline=folder.baseline,
     )
 

