@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache, cached_property, lru_cache
 from typing import Any, Literal, get_args
 
@@ -120,6 +120,13 @@ class SearchedText:
         return found
 
 
+def _within(text: str, words: Set[str], lengths: Set[int]) -> Set[str]:
+    """Return the words that a text has, also as parts of others. ``lengths`` are those of the words."""
+    if len(text) * len(lengths) > len(words):
+        return {word for word in words if word in text}
+    return words & {text[at : at + length] for length in lengths for at in range(len(text) - length + 1)}
+
+
 @frozen
 class SearchWords:
     """A text prepared for comparison with others."""
@@ -128,10 +135,35 @@ class SearchWords:
     words: Mapping[str, str]
     """The words as typed, by search form. Words that carry no meaning are left out if there are others."""
 
+    @cached_property
+    def _syllables(self) -> frozenset[str]:
+        """The words that are one syllable of Hangul. Inside another word, one is no match."""
+        return frozenset(word for word in self.words if len(word) == 1 and is_hangul(word))
+
+    @cached_property
+    def _parts(self) -> tuple[frozenset[str], frozenset[int]]:
+        """The words that are found as parts of others, because their endings are inflected or there are no spaces
+        between words, and their lengths."""
+        found = frozenset(word for word in self.words if not word.isascii()) - self._syllables
+        return found, frozenset(map(len, found))
+
+    @cached_property
+    def _nouns(self) -> Mapping[str, list[str]]:
+        """The words that may be forms of a Korean noun of one syllable, by noun."""
+        found: dict[str, list[str]] = {}
+        for word in self.words:
+            if noun := maybe_noun(word):
+                found.setdefault(noun, []).append(word)
+        return found
+
     @property
     def short(self) -> bool:
         """Whether the words include Korean nouns of one syllable."""
-        return any(is_hangul(word[0]) and (len(word) == 1 or bool(maybe_noun(word))) for word in self.words)
+        return bool(self._syllables or self._nouns)
+
+    @cached_property
+    def _order(self) -> Mapping[str, int]:
+        return {word: at for at, word in enumerate(self.words)}
 
     @classmethod
     def of(cls, text: str) -> SearchWords:
@@ -156,17 +188,15 @@ class SearchWords:
 
     def forms_of(self, heard: SearchedText) -> dict[str, list[str]]:
         """As ``forms_in``, for a prepared text."""
-        own, folded, short = heard.terms, heard.folded, self.short
-
-        def forms(word: str) -> list[str]:
-            if len(word) == 1 and is_hangul(word):  # a single syllable inside another word is no match
-                return heard.nouns.get(word, []) if word in folded else []
-            # Words with inflected endings, or without spaces between them, are found as parts of others.
-            if word in own or (not word.isascii() and word in folded):
-                return [word]
-            return heard.nouns.get(maybe_noun(word), []) if short else []
-
-        return {word: found for word in self.words if (found := forms(word))}
+        folded, parts = heard.folded, self._parts
+        found = {word: [word] for word in (heard.terms & self.words.keys()) - self._syllables}
+        if not folded.isascii():
+            found |= {word: [word] for word in _within(folded, *parts)}
+        if self._syllables:
+            found |= {each: heard.nouns[each] for each in self._syllables & heard.nouns.keys() if each in folded}
+        for noun in self._nouns.keys() & heard.nouns.keys() if self._nouns else ():
+            found |= {word: heard.nouns[noun] for word in self._nouns[noun] if word not in found}
+        return {word: found[word] for word in sorted(found, key=self._order.__getitem__)}
 
     def typed(self, text: str) -> list[str]:
         """As ``found_in``, with the words as typed."""

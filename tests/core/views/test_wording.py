@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import time
+
 import pytest
 
 from saga_core.views.search import SearchWords
@@ -87,3 +90,15 @@ def test_what_is_shown_of_a_text_is_the_sentence_that_says_it(language: str) -> 
     text = before.replace(". ", " ") + said + behind
     shown = SearchWords.of(said).around(text, 100)
     assert shown is not None and said in shown and len(shown) < 110
+
+
+@pytest.mark.parametrize("letters", ["abcdefgh", "가나다라마바사아자차카타파하"])
+def test_many_words_are_searched_in_many_rows_in_little_time(letters: str) -> None:
+    dice = random.Random(7)
+    words = ["".join(dice.choice(letters) for _ in range(4)) for _ in range(4_000)]
+    rows = [f"{word}x and {words[number // 2]} went." for number, word in enumerate(words)]
+    wording = SearchWords.of(" ".join(words[::2]))
+    began = time.process_time()
+    found = [wording.typed(row) for row in rows[:1_800]]
+    assert time.process_time() - began < 0.6
+    assert sum(map(bool, found)) >= 900 and len(wording.words) > 1_000
