@@ -64,7 +64,7 @@ from saga_core.state_block import BehindThoughts, block_form
 from saga_core.stores import GraphStore
 from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import ADVENTURE, AUTO, DAY, guessed_profile, shown_value, trackers_of
-from saga_core.transcript import Elsewhere, Transcript, next_member, read_request, words_key
+from saga_core.transcript import Elsewhere, Transcript, next_member, persona_of, read_request, words_key
 from saga_core.views import Projector, scope_of
 from saga_core.world import World, WorldLibrary
 
@@ -309,8 +309,10 @@ class Play:
         if request.window:
             facts = evolve(facts, window=min(request.window, facts.window or request.window))
         declared, settled = self._declared(request, place, state), tuple[Fact, ...]()
-        if place.kind is TurnKind.NARRATION and (news := await self.shared_worlds.news(place.live, place.parent)):
-            declared, settled = (*declared, news.seen), news.settled
+        if place.kind is TurnKind.NARRATION:
+            named = partial(_player_in, request, transcript)
+            if news := await self.shared_worlds.news(place.live, place.parent, named):
+                declared, settled = (*declared, news.seen), news.settled
         if declared:
             state = fold(state, Delta(declared), turn=state.turn, depth=state.depth)
         member = ""
@@ -568,6 +570,12 @@ def _offered(request: Request, plan: PromptPlan) -> Sequence[Mapping[str, Any]]:
 def _recalled(start: TurnStart, query: str, most: int) -> list[dict[str, Any]]:
     live = start.place.live
     return PathEpisodes(live.tree, live.episodes, start.place.parent).rows(query, most, start.told.notes, start.unseen)
+
+
+def _player_in(request: Request, transcript: Transcript) -> str:
+    """The name that a request surely gives the player; empty for none."""
+    persona = persona_of(transcript, request.player)
+    return persona.name if persona is not None and persona.sure else ""
 
 
 def _people(state: WorldState) -> list[str]:

@@ -8,7 +8,7 @@ turn (``WorldSeen``). So its past needs no other session and never changes, and 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from itertools import islice
 
 from attrs import evolve, frozen
@@ -19,6 +19,7 @@ from saga_core.errors import Conflict, StoreError, StoreUnavailable
 from saga_core.extraction import nameless
 from saga_core.ids import IdSource, entity_id
 from saga_core.journal import SharedTurn, keys, value
+from saga_core.language import fold_name
 from saga_core.model import (
     Delta,
     Fact,
@@ -87,17 +88,18 @@ class SharedWorlds:
     ids: IdSource
     counters: Counters
 
-    async def news(self, live: LiveSession, turn: str) -> News | None:
+    async def news(self, live: LiveSession, turn: str, called: Callable[[], str]) -> News | None:
         """Publish the path to ``turn``, which a request continues, and return what others published meanwhile.
 
-        None if there is nothing new, or if the session shares no world. If the journal fails, the turn is played
-        without the news, and the next one tries again.
+        ``called`` returns the name that the request gives the player, who may not have one yet. None if there is
+        nothing new, or if the session shares no world. If the journal fails, the turn is played without the news, and
+        the next one tries again.
         """
         if not live.session.share or not live.world.shared:
             return None
         try:
             await self._publish(live, turn)
-            found = await self._unseen(live, await live.state(turn))
+            found = await self._unseen(live, await live.state(turn), fold_name(called()))
         except StoreError as error:
             self.counters.degrade(MODE, f"session {live.session.id} sees nothing new of its world: {error}")
             return None
@@ -173,7 +175,7 @@ class SharedWorlds:
 
     # -- seeing ------------------------------------------------------------------------------------------------
 
-    async def _unseen(self, live: LiveSession, state: WorldState) -> News | None:
+    async def _unseen(self, live: LiveSession, state: WorldState, called: str) -> News | None:
         """What was published since the path's last look, where others' is newer than what the path itself published."""
         raw = await value(self.kv, keys.sharing(live.session.share))
         if raw is None:
@@ -192,7 +194,7 @@ class SharedWorlds:
                 continue  # of another branch of this session
             for entity in each.introduced:
                 if entity.id not in into:
-                    into[entity.id] = known = _known_as(names, state, entity)
+                    into[entity.id] = known = _known_as(names, state, entity, called)
                     introduced[known] = evolve(entity, id=known)
             for fact in (with_ids(fact, into) for fact in each.facts):
                 before = latest.pop(fact.key, None)  # so that the facts are in the order of their publications
@@ -266,8 +268,13 @@ def _public_ids(state: WorldState) -> dict[str, str]:
     return {state.player: entity_id(Kind.CHARACTER.value, state.name(state.player))}
 
 
-def _known_as(names: Names, state: WorldState, entity: Introduced) -> str:
-    """The id that an entity of another session has in a state; its own if it is unknown there."""
+def _known_as(names: Names, state: WorldState, entity: Introduced, called: str) -> str:
+    """The id that an entity of another session has in a state; its own if it is unknown there.
+
+    The player may be ``called`` like a character of others before the state knows.
+    """
+    if entity.kind is Kind.CHARACTER and called and fold_name(entity.name) == called:
+        return state.player
     id_ = state.merged.get(entity.id, entity.id)
     return id_ if id_ in state.entities else names.find(entity.kind, entity.name) or entity.id
 

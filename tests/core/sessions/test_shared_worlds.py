@@ -97,6 +97,20 @@ async def test_nobody_else_changes_a_players_own_character(tmp_path: Path) -> No
         assert seen.name(seen.location or "") == "Harbour"
 
 
+async def test_whom_others_met_under_a_name_before_its_player_came_is_not_beside_the_player(tmp_path: Path) -> None:
+    async with Saga.open(shared_config(tmp_path)) as saga:
+        bert, ann = player(saga, "Bert"), player(saga, "Ann")
+        await bert.say(location="Mill", npc_met=("Ann",), present=("Ann",))
+        await bert.status("Ann", "dead")
+        await bert.say()
+        for _ in range(2):
+            turn = await ann.say()
+            seen = await state_at(saga, turn)
+            called = [each.id for each in seen.entities.values() if "Ann" in each.names]
+            assert called == [seen.player] and status_of(seen, "Ann") != "dead"
+            assert "Ann: dead" not in turn.context.text
+
+
 async def test_who_leaves_keeps_what_was_seen_and_sees_nothing_more(tmp_path: Path) -> None:
     async with Saga.open(shared_config(tmp_path)) as saga:
         rin, ivo = player(saga, "Rin"), player(saga, "Ivo")
