@@ -117,12 +117,12 @@ def test_the_memory_of_counts_is_bounded_and_keeps_what_is_used(monkeypatch: pyt
     kept = counter._known
     for name in "abacadaeba":
         counter.count(name * 100)
-        assert len(kept._lately) + len(kept._before) <= 4
+        assert len(kept._known) <= 4
     assert "".join(computed) == "abcdeb", "what is used again and again stays, and what is not goes"
     counter.count("short")
     counter.count("short")
     assert computed[-2:] == ["b", "s"], "short ones are kept apart"
-    assert len(kept._lately) + len(kept._before) <= 4
+    assert len(kept._known) <= 4
 
 
 async def test_scale_multiplies_and_shows_in_the_id() -> None:
