@@ -26,6 +26,7 @@ from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, Sy
 from saga_core.sessions import EPHEMERAL, checked_kind
 from saga_core.storage import Stores
 from saga_core.stores import Curator, Store
+from saga_core.stores.validate import operations
 from saga_core.trackers import Tracker, checked_profile
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
@@ -93,13 +94,13 @@ class Saga:
         """
         chat, reviewer = _model_or_curator(curator)
         arguments = OpenArguments(
-            extractor=extractor,
+            extractor=_checked("extractor", extractor),
             curator=chat,
             reviewer=reviewer,
             stores=stores or {},
             embedder=embedder,
             sources=sources or {},
-            automatic=automatic,
+            automatic=_checked("automatic", automatic),
             clock=clock or SystemClock(),
             entropy=entropy or SystemEntropy(),
             resume=resume,
@@ -325,8 +326,9 @@ class Saga:
             report = DrainReport(report.done + other.done, (*report.waiting, *other.waiting))
         return report
 
-    def reconfigure(self, config: Config) -> None:
-        """Use ``config`` from now on. Stores, sources and curators stay as they were opened."""
+    def reconfigure(self, config: Source) -> None:
+        """Use ``config`` from now on, given as to ``open``. Stores, sources and curators stay as they were opened."""
+        config = load_config(config)
         self._parts.settings.config = config
         if self._ephemeral is not None:
             self._ephemeral.reconfigure(in_memory(config))
@@ -374,9 +376,18 @@ class Saga:
         return report
 
 
+def _checked(where: str, given: Any) -> ChatModel | None:
+    """A chat model, or None. Raises ``BadInput`` for anything else."""
+    lacking = [name for name in operations(ChatModel) if not hasattr(given, name)]
+    if given is not None and lacking:
+        raise BadInput(f"{where}: {type(given).__name__} is no ChatModel; it lacks {', '.join(lacking)}")
+    model: ChatModel | None = given
+    return model
+
+
 def _model_or_curator(given: ChatModel | Curator | None) -> tuple[ChatModel | None, Curator | None]:
     if given is None or hasattr(given, "stream"):
-        return given, None  # type: ignore[return-value]
+        return _checked("curator", given), None
     if not hasattr(given, "review"):
         raise BadInput(
             f"curator: {type(given).__name__} is neither a ChatModel nor a Curator; it has neither stream nor review"

@@ -18,6 +18,7 @@ from saga_core.ports import ChatModel, UsagePart
 from saga_core.registry import OpenOptions
 from saga_core.storage import Stores
 from saga_core.stores import Curator
+from saga_core.stores.validate import check_store
 
 log = logging.getLogger("saga.curation")
 
@@ -108,5 +109,6 @@ async def _open(stores: Stores, name: str, options: dict[str, Any]) -> Curator:
         curator: Curator = await backend.open(OpenOptions(options=options))
     except BadInput as error:
         raise BadInput(f"curator.{error}") from error
+    check_store(f"curator.backend: {name}", "curator", curator)
     stores.keep(curator)
     return curator

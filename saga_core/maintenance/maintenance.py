@@ -118,12 +118,14 @@ class Maintenance:
         """
         return await import_files(self.tools, files, how)
 
-    async def forget_sessions(self, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
+    async def forget_sessions(self, sessions: Sequence[Session | str], trashed: Sequence[TrashedSession] = ()) -> Gone:
         """Delete sessions, also from the trash, and the worlds that no other session uses. Removes every byte of them.
 
-        Raises ``StoreError``, and ``OwnedElsewhere`` if sessions that other servers write were left.
+        A session may be given by id or label. Raises ``NotFound`` for one that there is not, before anything is
+        deleted, ``StoreError``, and ``OwnedElsewhere`` if sessions that other servers write were left.
         """
-        return await forget_sessions(self.tools, sessions, trashed)
+        found = [await self.tools.directory.find(each) if isinstance(each, str) else each for each in sessions]
+        return await forget_sessions(self.tools, found, trashed)
 
     async def forget_name(self, session_id: str, name: str) -> Gone:
         """Remove a name from everything that a session holds, and the entities with that name from the state.

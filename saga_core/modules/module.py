@@ -148,18 +148,16 @@ class Modules:
 
     def context(self, state: WorldState, language: str) -> tuple[str, ...]:
         """The lines of all modules for the narrator."""
-        found = self._each("context", lambda module: tuple(map(str, module.context(state, language))))
+        found = self._each("context", lambda module: _lines(module.context(state, language), "context"))
         return tuple(line for lines in found for line in lines)
 
     def sections(self, state: WorldState, language: str) -> list[dict[str, object]]:
         """The lines of each module for the page, and whether it draws a picture. JSON-able."""
         found: list[dict[str, object]] = []
         for module in self.modules:
-            lines = self._safely(
-                module, "section", lambda module: [str(line) for line in module.section(state, language)]
-            )
+            lines = self._safely(module, "section", lambda module: _lines(module.section(state, language), "section"))
             drawn = bool(self.picture(module.name, state, language))
-            found.append({"name": module.name, "version": module.version, "lines": lines or [], "picture": drawn})
+            found.append({"name": module.name, "version": module.version, "lines": list(lines or ()), "picture": drawn})
         return found
 
     def picture(self, name: str, state: WorldState, language: str) -> str:
@@ -212,6 +210,12 @@ def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
     return found
 
 
+def _lines(given: Iterable[str], method: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise BadInput(f"{method} gave a text; give a list of lines")
+    return tuple(map(str, given))
+
+
 NO_MODULES = Modules()
 
 
@@ -245,4 +249,6 @@ def _load(name: str, points: Mapping[str, EntryPoint]) -> Module:
         raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
     if not isinstance(module, Module):
         raise BadInput(f"modules.{name}: {points[name].value} is no module; docs/write-a-module.md shows one")
+    if module.name != name:
+        raise BadInput(f"modules.{name}: what it opens is named {module.name!r}; its name must be {name!r}")
     return module

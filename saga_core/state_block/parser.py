@@ -303,7 +303,8 @@ def _result(findings: _Findings, closed: bool) -> ParsedBlock:
     if not findings.readable or (fields == BlockFields() and 2 * len(findings.copied) >= len(findings.readable)):
         status = BlockStatus.FALLBACK
         if not findings.problems:
-            findings.problems.append("the block is a copy of the form" if findings.copied else "the block is empty")
+            copied = f"the block is a copy of the form ({', '.join(sorted(findings.copied))})"
+            findings.problems.append(copied if findings.copied else "the block is empty")
     else:
         status = BlockStatus.OK if closed and not findings.invalid else BlockStatus.PARTIAL
     return ParsedBlock(

@@ -212,6 +212,12 @@ async def open_stores(
         else:
             state = await _open_state(config, counters, tolerant)
         stack.push_async_callback(state.aclose)
+        if Capability.DURABLE not in state.info.capabilities and state.info.name != "memory":
+            counters.degrade(
+                "journal.forgets",
+                f"the journal of {state.info.name} does not declare `durable`: every session is lost when this process "
+                "ends; use an engine that keeps its data in storage.state",
+            )
         graph = await opened("graph")
         vector = await opened("vector")
         cache = await opened("cache") if config.md_cache.enabled else None

@@ -60,7 +60,8 @@ def import_command(
 
     The type of a file is recognised by its content. Cards and lorebooks become worlds, and chats become sessions.
     Something that was imported before is recognised. A SAGA session keeps its ids if they are free, and otherwise gets
-    new ones. A name that is taken gets a number. The data directory is created if it does not exist.
+    new ones. A name that is taken gets a number. The data directory is created if it does not exist. Ends with 1 if a
+    file that you name is not taken.
     """
     try:
         files = list(_files(sources))
@@ -90,8 +91,12 @@ def import_command(
         say(json.dumps(found, ensure_ascii=False, indent=1))
     elif "id" in found:
         say(f"{found['id']}  {found['label'] or '-'}  {counted(found['turns'], 'turn')}")
+        _tell_refused(found)
     else:
         _tell(found)
+    named = {source.name for source in sources if not source.is_dir()}
+    if any(refused["file"] in named for refused in found["refused"]):
+        raise SystemExit(1)
 
 
 def _files(sources: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
@@ -124,7 +129,11 @@ def _tell(found: dict[str, Any]) -> None:
             times = f" ({loss['count']} times)" if loss["count"] > 1 else ""
             where = f" at {loss['where']}" if loss["where"] else ""
             say(f"         {loss['verdict']:7} {loss['field']}{times}{where}: {loss['why']}")
-    for refused in found["refused"]:
-        say(f"not taken  {refused['file']}: {refused['why']}")
+    _tell_refused(found)
     if found["dry_run"]:
         say("nothing was written (--dry-run)")
+
+
+def _tell_refused(found: dict[str, Any]) -> None:
+    for refused in found["refused"]:
+        say(f"not taken  {refused['file']}: {refused['why']}")

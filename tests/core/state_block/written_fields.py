@@ -68,7 +68,7 @@ _BRACES = frozenset("{｛")
 def _statable(name: str) -> bool:
     """Not with quotation marks that open nothing, no macro of the player, and something that shows: of other names a
     block cannot be made, and says so."""
-    if all(category(sign) == "Cf" for sign in name):
+    if "Cf" in (category(name[0]), category(name[-1])):
         return False
     if not (_QUOTES | _BRACES) & set(name):
         return True

@@ -54,6 +54,17 @@ def test_a_folder_is_taken_in_and_given_out_again(here: Path) -> None:
     assert json.loads((here / "card.json").read_text())["spec"] == "chara_card_v3"
 
 
+def test_a_session_file_that_is_cut_off_is_told_beside_one_that_is_whole(here: Path) -> None:
+    assert saga("import", "user").exit_code == 0
+    assert saga("export", "Ysolde - one", "whole.jsonl").exit_code == 0
+    whole = (here / "whole.jsonl").read_text(encoding="utf-8")
+    (here / "cut.jsonl").write_text(whole[: len(whole) // 2], encoding="utf-8")
+    for files in (("whole.jsonl", "cut.jsonl"), ("cut.jsonl", "whole.jsonl")):
+        result = saga("import", *files)
+        assert result.exit_code == 1 and "not taken  cut.jsonl: " in result.stdout
+        assert "6 turns" in result.stdout
+
+
 def test_what_cannot_be_taken_in_ends_with_words(here: Path) -> None:
     failed = saga("import", "user/notes.txt")
     assert failed.exit_code == 2 and "no card, lorebook or chat" in failed.stderr
