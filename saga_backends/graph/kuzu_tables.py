@@ -2,20 +2,21 @@
 
 Nodes of all labels are rows of ``Entity``, and edges of all types are rows of ``Tie``. The primary key of ``Entity``
 combines scope and id, because only the primary key has an index. A statement finds single nodes by this key, and many
-nodes in one pass over the table where that is cheaper (``run``). Ties repeat the ids of their ends, so that
+nodes in one pass over the table where that is cheaper (``_run``). Ties repeat the ids of their ends, so that
 reading them needs no join. Properties are JSON with sorted keys, which keeps their types.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from attrs import frozen
 
 from saga_backends.graph import kuzu_engine
-from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
+from saga_backends.graph.kuzu_database import KuzuDatabase
 from saga_backends.graph.kuzu_engine import PoolFull
 from saga_core.errors import StoreCorrupt, StoreError
 from saga_core.stores import Direction, Edge, EdgeKey, Health, Mutation, Node, Value
@@ -38,8 +39,8 @@ _MOST_TEXT = 1_024 * 1_024
 class Each:
     """A statement for one row, and the same for many rows. Created by ``each``."""
 
-    one: Statement
-    many: Statement
+    one: str
+    many: str
 
 
 def each(text: str, *, match: str = "") -> Each:
@@ -48,30 +49,9 @@ def each(text: str, *, match: str = "") -> Each:
     If many rows need another beginning, ``match`` replaces the text before ``CREATE``. This avoids a cross join where
     one ``MATCH`` finds two nodes.
     """
-    one = Statement(text)
-    values = ", ".join(f"r.{name} AS {name}" for name in sorted(one.parameters))
+    values = ", ".join(f"r.{name} AS {name}" for name in sorted(set(re.findall(r"\$(\w+)", text))))
     begun = f"{match} {text[text.index('CREATE') :]}" if match else text
-    return Each(one, Statement(f"UNWIND $rows AS r WITH {values} {begun.replace('$', '')}"))
-
-
-def run(database: KuzuDatabase, made: Each, rows: Sequence[Mapping[str, str]]) -> list[list[Any]]:
-    """Run ``made`` for each of ``rows``, many of them in passes. Returns all result rows, in any order.
-
-    If a pass does not fit into the pool, its rows are run one by one. Inside a transaction, which such a failure ends,
-    ``PoolFull`` is raised instead so that the caller can retry. Raises ``StoreError``.
-    """
-    found: list[list[Any]] = []
-    for part in _parts(rows):
-        if len(part) >= _MANY and not database.sparing:
-            try:
-                found += database.rows(made.many, rows=part)
-                continue
-            except PoolFull:
-                if database.writing:
-                    raise
-        for row in part:
-            found += database.rows(made.one, **row)
-    return found
+    return Each(text, f"UNWIND $rows AS r WITH {values} {begun.replace('$', '')}")
 
 
 def _parts(rows: Sequence[Mapping[str, str]]) -> Iterator[list[Mapping[str, str]]]:
@@ -117,16 +97,16 @@ _SET_TIE = each(f"{_THE_TIE} SET t.properties = $properties")
 _DELETE_TIE = each(f"{_THE_TIE} DELETE t")
 _DELETE_TIES_OF = tuple(each(f"MATCH (:Entity {{pk: $pk}}){_ARROWS[way]}(:Entity) DELETE t") for way in ("out", "in"))
 
-_SCOPES = Statement("MATCH (s:Scope) RETURN s.name")
-_WATERMARK = Statement("MATCH (s:Scope {name: $name}) RETURN s.watermark")
-_CREATE_SCOPE = Statement("CREATE (:Scope {name: $name})")
-_SET_WATERMARK = Statement("MATCH (s:Scope {name: $name}) SET s.watermark = $watermark")
-_DELETE_SCOPE = Statement("MATCH (s:Scope {name: $name}) DELETE s")
-_DELETE_TIES = Statement("MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $scope DELETE t")
-_DELETE_NODES = Statement("MATCH (e:Entity) WHERE e.scope = $scope DETACH DELETE e")
-_COUNT = Statement("MATCH (s:Scope) RETURN count(*)")
-_ALL_NODES = Statement(f"MATCH (e:Entity) WHERE e.scope = $scope {_NODE}")
-_ALL_TIES = Statement(f"MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $scope {_TIE}")
+_SCOPES = "MATCH (s:Scope) RETURN s.name"
+_WATERMARK = "MATCH (s:Scope {name: $name}) RETURN s.watermark"
+_CREATE_SCOPE = "CREATE (:Scope {name: $name})"
+_SET_WATERMARK = "MATCH (s:Scope {name: $name}) SET s.watermark = $watermark"
+_DELETE_SCOPE = "MATCH (s:Scope {name: $name}) DELETE s"
+_DELETE_TIES = "MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $scope DELETE t"
+_DELETE_NODES = "MATCH (e:Entity) WHERE e.scope = $scope DETACH DELETE e"
+_COUNT = "MATCH (s:Scope) RETURN count(*)"
+_ALL_NODES = f"MATCH (e:Entity) WHERE e.scope = $scope {_NODE}"
+_ALL_TIES = f"MATCH (e:Entity)-[t:Tie]->(:Entity) WHERE e.scope = $scope {_TIE}"
 
 
 class KuzuTables:
@@ -177,7 +157,24 @@ class KuzuTables:
         self.database.write(lambda: self._change(scope, mutation, begun, here))
 
     def _run(self, made: Each, rows: Sequence[Mapping[str, str]]) -> list[_Row]:
-        return run(self.database, made, rows)
+        """Run ``made`` for each of ``rows``, many of them in passes. Returns all result rows, in any order.
+
+        If a pass does not fit into the pool, its rows are run one by one. Inside a transaction, which such a failure
+        ends, ``PoolFull`` is raised instead so that the transaction can be retried.
+        """
+        database = self.database
+        found: list[_Row] = []
+        for part in _parts(rows):
+            if len(part) >= _MANY and not database.sparing:
+                try:
+                    found += database.rows(made.many, rows=part)
+                    continue
+                except PoolFull:
+                    if database.writing:
+                        raise
+            for row in part:
+                found += database.rows(made.one, **row)
+        return found
 
     def _change(self, scope: str, mutation: Mutation, begun: bool, old: set[str]) -> None:
         """Apply the mutation. ``old`` are the nodes to put or to connect that exist already and are not deleted."""
@@ -272,9 +269,7 @@ class KuzuTables:
             parameters["after"] = after
         # A power of two keeps the number of different statements low, each of which must be planned.
         most = min(1 << (limit - 1).bit_length(), 1 << 30)
-        rows = self.database.rows(
-            Statement(f"MATCH (e:Entity) WHERE {where} {_NODE} ORDER BY e.id LIMIT {most}"), **parameters
-        )
+        rows = self.database.rows(f"MATCH (e:Entity) WHERE {where} {_NODE} ORDER BY e.id LIMIT {most}", **parameters)
         return [self._node(row) for row in rows[:limit]]
 
     def watermark(self, scope: str) -> str | None:

@@ -199,7 +199,7 @@ async def test_a_node_goes_with_many_edges_in_as_few_statements_as_with_few(
         asked = list[str]()
 
         def rows(self: KuzuDatabase, statement: Any, asked: list[str] = asked, **parameters: str) -> Any:
-            asked.append(str(statement))
+            asked.append(statement)
             return real(self, statement, **parameters)
 
         monkeypatch.setattr(KuzuDatabase, "rows", rows)

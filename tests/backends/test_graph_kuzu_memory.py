@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from saga_backends.graph import kuzu_engine
-from saga_backends.graph.kuzu_database import KuzuDatabase, Statement
+from saga_backends.graph.kuzu_database import KuzuDatabase
 from tests.backends.store_openers import ENGINE
 
 SECRET = "자색고래".encode()
 BLOCKS = (520, 1_000, 2_000, 4_000, 4_088, 8_000, 40_000, 100_000)
 """Sizes in bytes. Smaller blocks come from the interpreter's own heap."""
 WRITER = {"kuzu": kuzu_engine.KUZU, "ladybug": kuzu_engine.LADYBUG}[ENGINE]
-PUT = Statement("CREATE (m:Meta {name: $name, value: $value})")
+PUT = "CREATE (m:Meta {name: $name, value: $value})"
 
 
 def fill_free_memory() -> None:

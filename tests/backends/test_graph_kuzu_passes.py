@@ -80,7 +80,7 @@ async def test_statements_grow_with_passes_and_not_with_rows(tmp_path: Path, mon
         asked = list[str]()
 
         def rows(self: KuzuDatabase, statement: Any, asked: list[str] = asked, **parameters: Any) -> Any:
-            asked.append(str(statement))
+            asked.append(statement)
             return real(self, statement, **parameters)
 
         monkeypatch.setattr(KuzuDatabase, "rows", rows)
@@ -109,7 +109,7 @@ async def test_a_pass_that_does_not_fit_into_the_pool_is_made_one_by_one(
 
     def rows(self: KuzuDatabase, statement: Any, **parameters: Any) -> Any:
         if "rows" in parameters:
-            refused.append(statement.text)
+            refused.append(statement)
             raise PoolFull("no room for a pass")
         return real(self, statement, **parameters)
 
