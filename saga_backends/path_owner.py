@@ -36,16 +36,21 @@ def claim(path: Path, engine: str, *, folder: bool) -> PathLock:
     file in place of a folder, and ``StoreLocked``. What is refused is not changed, and nothing is created beside it.
     """
     refuse_foreign(path, engine, folder=folder)
+    make_place(path, folder=folder)
+    if not folder:
+        with contextlib.suppress(OSError):  # it exists, or the engine says what is wrong
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return PathLock(path)
+
+
+def make_place(path: Path, *, folder: bool) -> None:
+    """Create the folder at ``path``, or the one that the file is to lie in. Raises ``StoreUnavailable``."""
     try:
         (path if folder else path.parent).mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnavailable(
             f"{path}: its directory cannot be made ({error.strerror}); give a path that this user may write"
         ) from error
-    if not folder:
-        with contextlib.suppress(OSError):  # it exists, or the engine says what is wrong
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    return PathLock(path)
 
 
 def refuse_foreign(path: Path, engine: str, *, folder: bool) -> None:

@@ -9,7 +9,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,22 +62,6 @@ class Schema:
         return len(self.migrations)
 
 
-def prepare_path(path: Path) -> None:
-    """Create the parent directory of ``path``.
-
-    Raises ``StoreUnavailable`` if that fails or if ``path`` is itself a directory.
-    """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        is_directory = path.is_dir()
-    except OSError as error:
-        raise StoreUnavailable(
-            f"{path}: its directory cannot be made ({error.strerror}); give a path that this user may write"
-        ) from error
-    if is_directory:
-        raise StoreUnavailable(f"{path}: is a directory; give the path of a file, which may lie in it")
-
-
 def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bool = False) -> sqlite3.Connection:
     """Connect to the file at ``path`` in autocommit and WAL mode. The file is created or migrated as needed.
 
@@ -91,7 +75,9 @@ def connect(path: Path, schema: Schema, *, synchronous: str = "full", shared: bo
         raise BadInput(f"options.synchronous: {synchronous!r} is unknown; give 'full' or 'normal'")
     _check_writable(path)
     with translated(path):
-        connection = sqlite3.connect(path, timeout=_patience(shared), isolation_level=None)
+        connection = sqlite3.connect(
+            path, timeout=_SHARED_BUSY_SECONDS if shared else _BUSY_SECONDS, isolation_level=None
+        )
         try:
             found = version_of(connection, path, schema)
             _write_ahead(connection, path)
@@ -144,26 +130,6 @@ def journal_mode(connection: sqlite3.Connection) -> str:
     """The journal mode of a file; ``wal`` for a write-ahead log."""
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     return str(mode)
-
-
-def connect_reader(path: Path, *, shared: bool = False) -> sqlite3.Connection:
-    """Open a second, read-only connection to a file that a connection from ``connect`` holds open.
-
-    It sees what was committed before the current statement or transaction began, and never waits for a commit.
-    """
-    with translated(path):
-        connection = sqlite3.connect(path, timeout=_patience(shared), isolation_level=None)
-        try:
-            connection.execute("PRAGMA query_only=ON")
-            connection.execute(f"PRAGMA cache_size={-_READER_KIB}")
-        except BaseException:
-            connection.close()
-            raise
-    return connection
-
-
-def _patience(shared: bool) -> float:
-    return _SHARED_BUSY_SECONDS if shared else _BUSY_SECONDS
 
 
 def _check_writable(path: Path) -> None:
@@ -226,49 +192,12 @@ def _migrate(connection: sqlite3.Connection, schema: Schema, found: int) -> None
     import sqlite_utils
 
     database = sqlite_utils.Database(connection, recursive_triggers=False, execute_plugins=False)
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
         for step in schema.migrations[found:]:
             step(database)
         connection.execute(f"PRAGMA application_id={schema.application_id}")
         connection.execute(f"PRAGMA user_version={schema.version}")
-        connection.execute("COMMIT")
-    except BaseException:
-        rollback(connection)
-        raise
-
-
-def rollback(connection: sqlite3.Connection) -> None:
-    """Roll back a failed transaction, unless SQLite has already done so."""
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
-
-
-def close(connection: sqlite3.Connection, path: Path, *, shared: bool = False) -> None:
-    """Checkpoint the write-ahead log and close the connection, which is closed even if the checkpoint fails.
-
-    If the file is ``shared``, the checkpoint is passive and does not wait for other processes. The last one to close
-    the file does the rest.
-    """
-    with translated(path):
-        try:
-            connection.execute(f"PRAGMA wal_checkpoint({'PASSIVE' if shared else 'TRUNCATE'})")
-        finally:
-            connection.close()
-
-
-def compact(connection: sqlite3.Connection) -> None:
-    """Rewrite the file and truncate its write-ahead log, so that no deleted data remains on disk.
-
-    Raises ``StoreLocked`` if a long read keeps the log from being truncated.
-    """
-    connection.execute("VACUUM")
-    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
-        raise StoreLocked(
-            "the write-ahead log of the database still holds what was deleted, because somebody reads it; ask again "
-            "when that is over (a backup that is being made, a database browser)"
-        )
 
 
 def check(connection: sqlite3.Connection, *, thorough: bool) -> str | None:
@@ -278,12 +207,6 @@ def check(connection: sqlite3.Connection, *, thorough: bool) -> str | None:
         return None
     (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     return None if answer == "ok" else str(answer)
-
-
-def bytes_on_disk(path: Path) -> int:
-    """The size of the file together with its write-ahead log."""
-    log = path.with_name(path.name + "-wal")
-    return path.stat().st_size + (log.stat().st_size if log.exists() else 0)
 
 
 @contextmanager
@@ -342,7 +265,11 @@ class Reader:
 
     def open(self) -> None:
         """Connect to the file."""
-        self._connection = connect_reader(self.path, shared=self.is_shared)
+        seconds = _SHARED_BUSY_SECONDS if self.is_shared else _BUSY_SECONDS
+        with translated(self.path):
+            self._connection = sqlite3.connect(self.path, timeout=seconds, isolation_level=None)
+            self._connection.execute("PRAGMA query_only=ON")
+            self._connection.execute(f"PRAGMA cache_size={-_READER_KIB}")
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -374,12 +301,17 @@ class OwnFile(Reader):
         self._connection = connect(self.path, self._schema, synchronous=self._synchronous, shared=self.is_shared)
 
     def close(self) -> None:
-        """Close the connection and release the lock, also after a failed ``open``. Further calls have no effect."""
+        """Checkpoint the log, close the connection and release the lock, also after a failed ``open``.
+
+        Further calls have no effect. If the file is shared, the checkpoint is passive and does not wait for other
+        processes. The last one to close the file does the rest.
+        """
         connection, self._connection = self._connection, None
         lock, self._lock = self._lock, None
         try:
             if connection is not None:
-                close(connection, self.path, shared=self.is_shared)
+                with translated(self.path), closing(connection):
+                    connection.execute(f"PRAGMA wal_checkpoint({'PASSIVE' if self.is_shared else 'TRUNCATE'})")
         finally:
             if lock is not None:
                 lock.release()
@@ -387,19 +319,23 @@ class OwnFile(Reader):
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """Run the body in a write transaction."""
-        with self.connected() as connection:
+        with self.connected() as connection, connection:
             connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                rollback(connection)
-                raise
+            yield connection
 
     def compact(self) -> None:
-        """Remove all traces of deleted data."""
+        """Rewrite the file and truncate its write-ahead log, so that no deleted data remains on disk.
+
+        Raises ``StoreLocked`` if a long read keeps the log from being truncated.
+        """
         with self.connected() as connection:
-            compact(connection)
+            connection.execute("VACUUM")
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StoreLocked(
+                "the write-ahead log of the database still holds what was deleted, because somebody reads it; ask "
+                "again when that is over (a backup that is being made, a database browser)"
+            )
 
     def check(self, thorough: bool) -> Health:
         """Read the schema, or the whole file if ``thorough``."""
@@ -407,7 +343,8 @@ class OwnFile(Reader):
             with self.connected() as connection:
                 wrong = check(connection, thorough=thorough)
                 mode = journal_mode(connection)
-            size = bytes_on_disk(self.path)
+            log = self.path.with_name(self.path.name + "-wal")
+            size = self.path.stat().st_size + (log.stat().st_size if log.exists() else 0)
         except (StoreError, OSError) as error:
             return Health(ok=False, detail=str(error))
         if wrong is not None:

@@ -17,8 +17,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, frozen
 
+from saga_backends.checked import CheckedStore
 from saga_backends.path_lock import PathLock
 from saga_backends.path_owner import claim
 from saga_backends.worker import Worker
@@ -28,7 +29,7 @@ from saga_core.ids import digest
 from saga_core.registry import Backend, OpenOptions
 from saga_core.replacing import replace_file, sync, write_synced
 from saga_core.stores import Health, Limits, MdCache, Pages, StoreInfo
-from saga_core.stores.validate import check_pages, check_scope
+from saga_core.stores.validate import check_pages
 from saga_core.values import PAGE_NAMES
 
 # --- The folder of one scope --------------------------------------------------------------------------------------
@@ -54,6 +55,7 @@ _PENDING = ".pending.json"
 _REPAIR = "write the scope again (`saga rebuild`), or remove the folder"
 
 
+@frozen(eq=False)
 class Generation:
     """The folder ``path`` of ``scope``.
 
@@ -62,16 +64,15 @@ class Generation:
     ``others_write`` means that other processes, which do not use ``guard``, may write too.
     """
 
-    def __init__(self, path: Path, scope: str, most_bytes: int, guard: Lock, *, others_write: bool = False) -> None:
-        self._others_write = others_write
-        self.path = path
-        self._scope = scope
-        self._most_bytes = most_bytes
-        self._guard = guard
+    path: Path
+    scope: str
+    most_bytes: int
+    guard: Lock
+    others_write: bool
 
     def read(self) -> Pages | None:
         """Return the pages, or None if there is no generation. Raises ``StoreCorrupt`` with the damaged file."""
-        with self._guard:
+        with self.guard:
             pending, settled, on_disk = self._files()
         if pending is not None:
             return self._pages(pending, _PENDING)
@@ -86,7 +87,7 @@ class Generation:
             pending = _load(self.path / _PENDING)
             settled = _load(self.path / _SETTLED) if pending is None else None
             on_disk = {name: _load(self.path / name) for name in PAGE_NAMES} if settled is not None else {}
-            if not self._others_write or pending is not None:
+            if not self.others_write or pending is not None:
                 return pending, settled, on_disk
             # The guard does not stop other processes. If one has published meanwhile, the records have changed.
             if _load(self.path / _PENDING) is None and _load(self.path / _SETTLED) == settled:
@@ -97,7 +98,7 @@ class Generation:
         if not self.path.is_dir():
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             sync(self.path.parent)
-        self._replace(_PENDING, _dump(self._scope, pages))
+        self._replace(_PENDING, _dump(self.scope, pages))
         sync(self.path)
         self._publish(pages)
 
@@ -110,7 +111,7 @@ class Generation:
     def drop(self) -> None:
         """Remove the generation, and the folder if it contains nothing else."""
         ours = (_SETTLED, _PENDING, *PAGE_NAMES, _temporary(_PENDING), *(_temporary(name) for name in PAGE_NAMES))
-        with self._guard:
+        with self.guard:
             for name in ours:  # the records first, the settled one before the pending one
                 (self.path / name).unlink(missing_ok=True)
             try:
@@ -128,21 +129,21 @@ class Generation:
             if _load(self.path / name) != raw:
                 self._replace(name, raw)
         sync(self.path)
-        with self._guard:
+        with self.guard:
             replace_file(self.path / _PENDING, self.path / _SETTLED)
 
     def _replace(self, name: str, raw: bytes) -> None:
         """Replace a file atomically with ``raw``, which is synced to the disk before."""
         temporary = self.path / _temporary(name)
         write_synced(temporary, raw)
-        with self._guard:
+        with self.guard:
             replace_file(temporary, self.path / name)
 
     def _pages(self, raw: bytes, name: str) -> Pages:
         scope, pages = _parse(raw, self.path / name)
-        if scope != self._scope:
+        if scope != self.scope:
             raise StoreCorrupt(
-                f"{self.path / name}: belongs to scope {scope!r} and not to {self._scope!r}; was the folder copied? "
+                f"{self.path / name}: belongs to scope {scope!r} and not to {self.scope!r}; was the folder copied? "
                 "Remove it"
             )
         return pages
@@ -151,8 +152,8 @@ class Generation:
         path = self.path / name
         if raw is None:
             raise StoreCorrupt(f"{path}: is missing; put it back, or {_REPAIR}")
-        if len(raw) > self._most_bytes:
-            raise StoreCorrupt(f"{path}: has {len(raw)} bytes, more than {self._most_bytes}; shorten it, or {_REPAIR}")
+        if len(raw) > self.most_bytes:
+            raise StoreCorrupt(f"{path}: has {len(raw)} bytes, more than {self.most_bytes}; shorten it, or {_REPAIR}")
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
@@ -313,7 +314,7 @@ class _Root:
         return self.path / folder_name(scope)
 
     def _generation(self, scope: str) -> Generation:
-        return Generation(self.folder(scope), scope, self._limits.value_bytes, self._guard, others_write=self.is_shared)
+        return Generation(self.folder(scope), scope, self._limits.value_bytes, self._guard, self.is_shared)
 
     def _scope_of(self, folder: Path) -> str | None:
         with self._guard:
@@ -330,7 +331,7 @@ class _Root:
             raise failure(self.path, error) from error
 
 
-class FilesCache:
+class FilesCache(CheckedStore):
     """The page cache, created by ``BACKEND.open``."""
 
     def __init__(self, root: _Root, reader: Worker, writer: Worker, limits: Limits) -> None:
@@ -346,36 +347,28 @@ class FilesCache:
             location=str(root.path),
         )
 
-    @property
-    def info(self) -> StoreInfo:
-        """The limits, and the directory as the location."""
-        return self._info
-
     async def read(self, scope: str) -> Pages | None:
         """See ``MdCache.read``. Edited pages are returned as they are. The watermark is that of the last write."""
-        self._checked(scope)
+        self._check_scope(scope)
         return await self._reader.run(self._root.read, scope)
 
     async def write(self, scope: str, pages: Pages) -> None:
         """See ``MdCache.write``. The write completes even if the task that awaits it is cancelled."""
-        self._checked(scope)
+        self._check_scope(scope)
         check_pages(pages, self._info.limits)
         own = Pages(dict(pages.files), pages.watermark)
         await self._writer.run(self._root.write, scope, own)
 
-    async def scopes(self) -> list[str]:
-        """See ``MdCache.scopes``."""
-        self._alive()
+    async def _scopes(self) -> list[str]:
         return await self._reader.run(self._root.scopes)
 
-    async def drop(self, scope: str) -> None:
-        """See ``MdCache.drop``. Other files that a user has put into the folder are kept."""
-        self._checked(scope)
+    async def _drop(self, scope: str) -> None:
+        """Other files that a user has put into the folder are kept."""
         await self._writer.run(self._root.drop, scope)
 
     def locate(self, scope: str) -> str | None:
         """The folder of the scope's pages. It never changes, and exists after the first write."""
-        self._checked(scope)
+        self._check_scope(scope)
         return str(self._root.folder(scope))
 
     async def check(self, *, thorough: bool = False) -> Health:
@@ -391,10 +384,6 @@ class FilesCache:
     def _alive(self) -> None:
         if self._closed:
             raise Closed(f"{self._root.path}: the page cache is closed")
-
-    def _checked(self, scope: str) -> None:
-        self._alive()
-        check_scope(scope, self._info.limits)
 
 
 async def _shut(root: _Root, reader: Worker, writer: Worker) -> None:

@@ -64,7 +64,7 @@ def _get(file: Reader, keys: dict[bytes, Key]) -> dict[Key, bytes]:
                     found[key] = _value(file, row[0])
         finally:
             if together:
-                sqlite_file.rollback(connection)
+                connection.rollback()
     return found
 
 

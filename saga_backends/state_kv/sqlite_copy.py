@@ -19,6 +19,7 @@ from attrs import define, evolve, field, frozen
 
 from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode, range_end
+from saga_backends.path_owner import make_place
 from saga_backends.state_kv.sqlite import SCHEMA
 from saga_core import codec
 from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable
@@ -70,7 +71,7 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
         raise BadInput(f"{target}: exists already; give a new name, or a folder")
     if not source.is_file():
         raise StoreUnavailable(f"{source}: there is no state file to copy")
-    sqlite_file.prepare_path(target)
+    make_place(target, folder=False)
     part = target.with_name(target.name + ".part")
     try:
         part.unlink(missing_ok=True)

@@ -26,7 +26,7 @@ from attrs import frozen
 
 from saga_backends.scoring import Singles, as_rows, squared_norms
 from saga_backends.vector.engine_folder import FolderEngine, FolderLayout, import_engine, slug
-from saga_backends.vector.threaded import Block, PackedItem, open_threaded
+from saga_backends.vector.threaded import Block, PackedItem, open_threaded, read_together
 from saga_core.errors import SagaError
 from saga_core.registry import Backend, OpenOptions
 from saga_core.replacing import replace_file
@@ -181,24 +181,11 @@ def split(found: Any, key: str, dimension: int, corrupt: Callable[[str], SagaErr
 
 def parse(block: IndexBlock, corrupt: Callable[[str], SagaError]) -> list[tuple[str, dict[str, Any]]]:
     """Text and metadata of each item. Raises what ``corrupt`` makes for what is no JSON."""
-    try:
-        found = json.loads(f"[{','.join(block.rests)}]")
-    except ValueError:
-        found = []
-    if len(found) == len(block.ids) and all(_is_rest(each) for each in found):
-        return found  # type: ignore[no-any-return]
-    for item_id, rest in zip(block.ids, block.rests, strict=True):
-        try:
-            whole = _is_rest(json.loads(rest))
-        except ValueError:
-            whole = False
-        if not whole:
+    found = read_together(block.ids, block.rests, list, corrupt, "its text and metadata are")
+    for item_id, rest in zip(block.ids, found, strict=True):
+        if [type(each) for each in rest] != [str, dict]:
             raise corrupt(f"item {item_id!r} is damaged: its text and metadata are no JSON")
-    raise corrupt(f"items {block.ids[0]!r} to {block.ids[-1]!r} are damaged")
-
-
-def _is_rest(found: object) -> bool:
-    return type(found) is list and len(found) == 2 and type(found[0]) is str and type(found[1]) is dict
+    return found
 
 
 # --- Stores vectors in Chroma, with one collection per scope. All code runs on the worker's thread ----------------

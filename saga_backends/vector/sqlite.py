@@ -175,7 +175,7 @@ class VectorFile(OwnFile, VectorEngine):
                 yield connection
             finally:
                 if begins:
-                    sqlite_file.rollback(connection)
+                    connection.rollback()
 
     def _items(self, name: str, found: Iterable[tuple[str, bytes, str, str]]) -> list[VectorItem]:
         rows, spec = list(found), self.spec(name)

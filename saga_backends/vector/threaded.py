@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from attrs import frozen
 
@@ -43,10 +43,10 @@ class PackedItem:
         return cls(item.id, vector, item.text, metadata)
 
 
-def read_metadata(
-    ids: Sequence[str], texts: Sequence[str], damaged: Callable[[str], Exception]
-) -> list[Mapping[str, Scalar]]:
-    """Parse the metadata of the items ``ids``. For an invalid one, raises ``damaged(message)``.
+def read_together(
+    ids: Sequence[str], texts: Sequence[str], kind: type[Any], damaged: Callable[[str], Exception], what: str
+) -> list[Any]:
+    """Parse a JSON text of each item in ``ids``, which is a ``kind``. For an invalid one, raises ``damaged(message)``.
 
     All texts are parsed together, so that the items share the strings of their field names.
     """
@@ -54,19 +54,23 @@ def read_metadata(
         found = json.loads(f"[{','.join(texts)}]")
     except ValueError:
         found = []
-    if len(found) == len(texts) and all(type(fields) is dict for fields in found):
+    if len(found) == len(texts) and all(type(each) is kind for each in found):
         return found  # type: ignore[no-any-return]
-    return [_fields(item_id, text, damaged) for item_id, text in zip(ids, texts, strict=True)]
+    for item_id, text in zip(ids, texts, strict=True):
+        try:
+            right = type(json.loads(text)) is kind
+        except ValueError as error:
+            raise damaged(f"item {item_id!r} is damaged: {what} no JSON: {error}") from error
+        if not right:
+            raise damaged(f"item {item_id!r} is damaged: {what} no JSON {'object' if kind is dict else 'list'}")
+    raise damaged(f"items {ids[0]!r} to {ids[-1]!r} are damaged")
 
 
-def _fields(item_id: str, text: str, damaged: Callable[[str], Exception]) -> Mapping[str, Scalar]:
-    try:
-        fields = json.loads(text)
-    except ValueError as error:
-        raise damaged(f"item {item_id!r} is damaged: its metadata is no JSON: {error}") from error
-    if type(fields) is not dict:
-        raise damaged(f"item {item_id!r} is damaged: its metadata is no JSON object")
-    return fields
+def read_metadata(
+    ids: Sequence[str], texts: Sequence[str], damaged: Callable[[str], Exception]
+) -> list[Mapping[str, Scalar]]:
+    """Parse the metadata of the items ``ids``. For an invalid one, raises ``damaged(message)``."""
+    return read_together(ids, texts, dict, damaged, "its metadata is")
 
 
 @frozen(eq=False)
