@@ -6,7 +6,7 @@ from unicodedata import category
 
 from hypothesis import strategies as st
 
-from saga_core.language import clean_name
+from saga_core.language import clean_name, without_needless_marks
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StatusChange
 from tests.blocks import render_block
 
@@ -68,7 +68,7 @@ _BRACES = frozenset("{｛")
 def _statable(name: str) -> bool:
     """Not with quotation marks that open nothing, no macro of the player, and something that shows: of other names a
     block cannot be made, and says so."""
-    if "Cf" in (category(name[0]), category(name[-1])):
+    if without_needless_marks(name) != name or all(category(sign) == "Cf" for sign in name):
         return False
     if not (_QUOTES | _BRACES) & set(name):
         return True
