@@ -68,6 +68,16 @@ class Blame:
     host: str
     timeout: float
     secrets: Sequence[str] = field(default=(), repr=False)
+    section: str = ""
+    """Where the provider's settings are; without it, they are in ``providers``."""
+    remedies: Mapping[int, str] = field(factory=dict)
+    """What to do about a status, where that differs from what is usual."""
+    retries_silence: bool = False
+    """Whether a timeout counts as a failure that passes."""
+
+    @property
+    def _at(self) -> str:
+        return self.section or f"providers.{self.name}"
 
     def refused(self, status: int, body: Any, headers: Mapping[str, str]) -> UpstreamError:
         """The error for a response with an error status."""
@@ -112,16 +122,17 @@ class Blame:
     def silent(self) -> UpstreamError:
         """The error for a timeout."""
         return UpstreamError(
-            f"{self.host} did not answer in time; providers.{self.name}.timeout is {self.timeout:g} seconds",
+            f"{self.host} did not answer in time; {self._at}.timeout is {self.timeout:g} seconds",
             status=504,
             kind="upstream_timeout",
+            passing=self.retries_silence,
         )
 
     def without_content(self, times: int) -> UpstreamError:
         """The error for a provider that only gave signs of life for ``times`` timeouts."""
         return UpstreamError(
             f"{self.host} sent nothing of a reply for {times} times as long as it may be silent; is it overloaded? "
-            f"providers.{self.name}.timeout is {self.timeout:g} seconds",
+            f"{self._at}.timeout is {self.timeout:g} seconds",
             status=504,
             kind="upstream_timeout",
         )
@@ -130,7 +141,7 @@ class Blame:
         """The error for a connection that cannot be made."""
         why = self._quoted(str(error.__cause__ or error)) or "no connection"
         return UpstreamError(
-            f"cannot reach {self.host} ({why}); is it running, and is providers.{self.name}.base_url right?",
+            f"cannot reach {self.host} ({why}); is it running, and is {self._at}.base_url right?",
             kind="upstream_unreachable",
             passing=True,
         )
@@ -169,7 +180,7 @@ class Blame:
                 passing=status in _PASSING or status >= 500,
             )
         return UpstreamError(
-            f"{self.host} answered with a web page, not with a completion; is providers.{self.name}.base_url right? "
+            f"{self.host} answered with a web page, not with a completion; is {self._at}.base_url right? "
             "For the OpenAI API it usually ends in /v1"
         )
 
@@ -183,14 +194,16 @@ class Blame:
         return _KEY_LIKE.sub("(key)", text)
 
     def _remedy(self, status: int) -> str:
+        if status in self.remedies:
+            return self.remedies[status]
         if status < 400:
-            return f"no redirect is followed; if it is right, give its address as providers.{self.name}.base_url"
+            return f"no redirect is followed; if it is right, give its address as {self._at}.base_url"
         if status in (401, 403):
             return f"check the key: providers.{self.name}.api_key, api_keys.{self.name} or the environment"
         if status == 402:
             return "the account has no credit"
         if status in (404, 405):
-            return f"check the model's name, and providers.{self.name}.base_url, which usually ends in /v1"
+            return f"check the model's name, and {self._at}.base_url, which usually ends in /v1"
         if status == 429:
             return "wait, or use another model"
         if status >= 500:

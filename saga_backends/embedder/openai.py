@@ -99,44 +99,6 @@ def _numbers(given: Any) -> array[float]:
         raise BadVector("has components that are not finite (NaN or infinity)") from None
 
 
-# --- Explains failures of an embeddings endpoint in terms of the embedder's own settings, without keys ------------
-
-
-@frozen
-class EmbedderBlame(Blame):
-    """Builds errors whose messages refer to the embedder's settings."""
-
-    def silent(self) -> UpstreamError:
-        return UpstreamError(
-            f"{self.host} did not answer in time; recall.options.timeout is {self.timeout:g} seconds",
-            status=504,
-            kind="upstream_timeout",
-            passing=True,
-        )
-
-    def unreachable(self, error: Exception) -> UpstreamError:
-        found = super().unreachable(error)
-        why = str(found).partition(";")[0]
-        return UpstreamError(
-            f"{why}; is it running, and is recall.options.base_url right?", kind="upstream_unreachable", passing=True
-        )
-
-    def useless(self, error: BadAnswer) -> UpstreamError:
-        """The error for a reply that cannot be used."""
-        return UpstreamError(self.hide(f"{self.host} {error}"), kind="upstream_malformed")
-
-    def _remedy(self, status: int) -> str:
-        if status < 400:
-            return "no redirect is followed; if it is right, give its address as recall.options.base_url"
-        if status in (401, 403):
-            return "check the key: recall.options.api_key, providers.openai.api_key or OPENAI_API_KEY"
-        if status in (404, 405):
-            return "check recall.options.model, and recall.options.base_url, which usually ends in /v1"
-        if status == 429:
-            return "it is asked again later"
-        return super()._remedy(status)
-
-
 # --- Settings, with known facts about the model -------------------------------------------------------------------
 
 ADDRESS = "https://api.openai.com/v1"
@@ -145,6 +107,9 @@ SHORTEST = 200
 _COMPONENT = 32
 """The maximum number of bytes that one component of a vector takes in a reply."""
 _FORMATS = ("base64", "float")
+_KEY = "check the key: recall.options.api_key, providers.openai.api_key or OPENAI_API_KEY"
+_NAME = "check recall.options.model, and recall.options.base_url, which usually ends in /v1"
+_REMEDIES = {401: _KEY, 403: _KEY, 404: _NAME, 405: _NAME, 429: "it is asked again later"}
 
 
 @frozen
@@ -367,7 +332,7 @@ class OpenAIEmbedder(SemanticEmbedder):
             "encoding_format": asked.encoding,
             **({"dimensions": asked.dimension} if asked.ask_dimension else {}),
         }
-        blame = EmbedderBlame(self.name, self.host, asked.timeout, self._secrets)
+        blame = Blame(self.name, self.host, asked.timeout, self._secrets, "recall.options", _REMEDIES, True)
         try:
             async with asyncio.timeout(asked.timeout):  # the client's own timeout only limits the wait for each chunk
                 response = await client.post("/embeddings", json=body)
@@ -382,7 +347,7 @@ class OpenAIEmbedder(SemanticEmbedder):
                 return read_answer(response.content, 1, asked.dimension)
             return await asyncio.to_thread(read_answer, response.content, len(texts), asked.dimension)
         except BadAnswer as error:
-            raise blame.useless(error) from None
+            raise UpstreamError(blame.hide(f"{self.host} {error}"), kind="upstream_malformed") from None
 
 
 async def _open(options: OpenOptions) -> OpenAIEmbedder:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
+
+from cachetools import LRUCache
 
 from saga_core.errors import BadInput, Closed, NotFound, NotSupported, ScopeMismatch
 
@@ -62,8 +63,8 @@ class ScopeCache(Generic[D]):
         self._held: set[str] = set()
         self._limit = limit_bytes
         self._scope_limit = scope_bytes or max(1, limit_bytes // 2)
-        self._images: OrderedDict[str, tuple[D, int]] = OrderedDict()
-        self._too_large: OrderedDict[str, None] = OrderedDict()
+        self._images: LRUCache[str, tuple[D, int]] = LRUCache(limit_bytes, getsizeof=lambda image: image[1])
+        self._too_large: LRUCache[str, None] = LRUCache(_REMEMBERED)
         self._loading: dict[str, asyncio.Task[D | None]] = {}
         self._running: set[asyncio.Task[Any]] = set()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -71,8 +72,6 @@ class ScopeCache(Generic[D]):
         self._left: dict[str, asyncio.Task[Any]] = {}
         """For each scope, the last write that is still running although its caller was cancelled."""
         self._closed = False
-        self.used_bytes = 0
-        """The estimated memory of all images in bytes."""
         self.hits = 0
         """The number of reads that were answered from memory at once."""
         self.loads = 0
@@ -86,6 +85,11 @@ class ScopeCache(Generic[D]):
 
     def __len__(self) -> int:
         return len(self._images)
+
+    @property
+    def used_bytes(self) -> int:
+        """The estimated memory of all images in bytes."""
+        return int(self._images.currsize)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -111,7 +115,6 @@ class ScopeCache(Generic[D]):
         found = self._images.get(scope) if type(scope) is str else None  # other types are rejected later
         if found is None or scope in self._left:
             return None
-        self._images.move_to_end(scope)
         self.hits += 1
         return found[0]
 
@@ -176,11 +179,10 @@ class ScopeCache(Generic[D]):
         """Drop the image of ``scope`` (or all images), because another process may have changed the store."""
         if scope is None:
             self._images.clear()
-            self.used_bytes = 0
             self._too_large.clear()
             self._disowned.update(self._loading)
         else:
-            self._remove(scope)
+            self._images.pop(scope, None)
             self._too_large.pop(scope, None)
             self._disowned.update({scope} & self._loading.keys())
 
@@ -228,11 +230,10 @@ class ScopeCache(Generic[D]):
             except _REFUSALS:
                 raise
             except BaseException:
-                self._remove(scope)
+                self._images.pop(scope, None)
                 raise
-            found = self._images.get(scope)
+            found = self._images.pop(scope, None)
             if found is not None:
-                self._remove(scope)
                 if mirror(found[0], result):
                     self._admit(scope, found[0])
                 else:
@@ -241,20 +242,11 @@ class ScopeCache(Generic[D]):
 
     def _admit(self, scope: str, image: D | None) -> None:
         """Add the image, or measure it again after a change, and evict others to make room."""
-        self._remove(scope)
+        self._images.pop(scope, None)
         size = image.size if image is not None else 0
         if image is None or size > self._scope_limit:
             self._too_large[scope] = None
-            if len(self._too_large) > _REMEMBERED:
-                self._too_large.popitem(last=False)
             return
+        before = len(self._images)
         self._images[scope] = (image, size)
-        self.used_bytes += size
-        while self.used_bytes > self._limit:
-            self._remove(next(iter(self._images)))
-            self.evictions += 1
-
-    def _remove(self, scope: str) -> None:
-        found = self._images.pop(scope, None)
-        if found is not None:
-            self.used_bytes -= found[1]
+        self.evictions += before + 1 - len(self._images)
