@@ -16,8 +16,7 @@ from saga_core.naming.forms import (
     same_name,
     words_of,
 )
-from saga_core.naming.names import Names, is_word_for_player, unmasked_in
-from saga_core.naming.things import is_particular, told_apart, words_of_thing
+from saga_core.naming.names import Names, is_particular, is_word_for_player, told_apart, unmasked_in, words_of_thing
 
 __all__ = [
     "Doubt",

@@ -25,6 +25,7 @@ from saga_core.naming import cast, evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import questions
 from saga_core.state_block import amounts as quantities
+from saga_core.state_block import filter as echoes
 from saga_core.state_block import read_reply, records
 from saga_core.text_prompt import read_prompt, reading
 from saga_core.text_prompt.templates import TEMPLATES
@@ -102,6 +103,9 @@ def call_all() -> None:
     genres.guessed_profile("a card")
     Mask.of(["sk-a long key"])("Nobody said sk%2Da long key.")
     as_note("Mara is here.", "en")
+    echoes._note()
+    echoes._begun_note()
+    echoes._begun_note(0.5)
     asked = {"role": "system", "content": "[Write the next reply only as Mara.]"}
     request_kind.next_member(read_transcript([{"role": "user", "content": "Hm."}, asked]))
     for language in every():

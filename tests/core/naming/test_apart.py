@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from saga_core.model import Entity, Kind, WorldState
-from saga_core.naming.names import Names
-from saga_core.naming.things import may_be, told_apart
+from saga_core.naming.names import Names, may_be, told_apart
 
 PLACES = [
     ("黒鉄の迷宮 第一層", "黒鉄の迷宮 第二層"),

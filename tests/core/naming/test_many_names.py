@@ -10,7 +10,6 @@ import pytest
 
 from saga_core.model import Entity, Kind, Stack, WorldState
 from saga_core.naming import names as module
-from saga_core.naming import things
 from saga_core.naming.names import Names
 
 WORDS = "amber brass copper dusk ember frost gale hollow iron jade kelp lark moss night oak pine quill rust".split()
@@ -76,8 +75,8 @@ def test_few_of_the_things_that_somebody_has_are_compared_with_another(
     make: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dice, asked = random.Random(5), list[tuple[str, ...]]()
-    real = things.may_be
-    monkeypatch.setattr(things, "may_be", lambda *given: (asked.append(given), real(*given))[1])
+    real = module.may_be
+    monkeypatch.setattr(module, "may_be", lambda *given: (asked.append(given), real(*given))[1])
     known = {f"i{number}": Entity(f"i{number}", Kind.ITEM, make(dice, number)) for number in range(400)}
     state = WorldState(turn="t", player="p", entities=known, belongings={"p": {id_: Stack(1) for id_ in known}})
     names = Names(state)
@@ -101,6 +100,6 @@ def test_the_things_found_are_those_that_one_by_one_may_be_it() -> None:
 
     for _ in range(40):
         known = [(name(), f"i{number}") for number in range(40)]
-        held = things.Things(known)
+        held = module.Things(known)
         for asked in (name() for _ in range(20)):
-            assert held.like(asked) == {id_ for each, id_ in known if things.may_be(asked, each)}, asked
+            assert held.like(asked) == {id_ for each, id_ in known if module.may_be(asked, each)}, asked

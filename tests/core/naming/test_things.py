@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.naming.things import is_particular, may_be, words_of_thing
+from saga_core.naming.names import is_particular, may_be, words_of_thing
 
 
 @pytest.mark.parametrize(
