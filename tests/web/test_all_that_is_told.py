@@ -95,6 +95,12 @@ async def test_who_is_elsewhere_what_is_planned_and_what_happened(browser: Brows
         await page.wait_for_selector(bell, state="detached")
         await page.click("[data-item=said] [data-action=undo]")
         await page.wait_for_selector(bell)
+
+        await visit.open("people", session=begun.session.id, who=mina or "")
+        await page.click("[data-action=forget]")
+        await page.click("[data-item=correction] [data-action=save]")
+        await page.wait_for_selector("[data-item=list]")
+        assert await page.locator("[data-item=error]").count() == 0 and "Mina" not in await page.inner_text("main")
         assert await visit.too_wide() == 0 and await visit.findings() == []
 
 

@@ -45,6 +45,18 @@ async def test_no_name_in_the_graph_lies_on_another(browser: Browser, played: tu
         await visit.page.wait_for_selector("[data-item=graph][data-drawn=true]")
         assert await visit.page.evaluate(_OVERLAPS) == 0
         assert size == "phone" or await visit.page.evaluate(_NAMED_TIES) > 0
+        known = len(await visit.texts("[data-item=entity]"))
+        await visit.open("people", session=session, at="2")
+        shown = "all => all.map(each => each.dataset.name)"
+        await visit.page.wait_for_function(
+            f"document.querySelectorAll('[data-item=entity]').length < {known}", polling="raf"
+        )
+        listed = await visit.page.eval_on_selector_all("[data-item=entity]", shown)
+        nodes = (await visit.api(f"/api/sessions/{session}/graph?turn=2"))["nodes"]
+        assert sorted(listed) == sorted(each["id"] for each in nodes if each["label"] != "Lore")
+        await visit.page.click("[data-item=entity] >> nth=0")
+        await visit.page.wait_for_selector("[data-item=one] [data-action=back][href*='at=2']")
+        assert await visit.page.input_value("[data-action=time]") == "2"
 
 
 async def test_the_story_in_fewer_words_is_told_in_sentences(browser: Browser) -> None:
@@ -118,7 +130,7 @@ async def test_what_is_counted_has_a_bar_and_its_history_and_what_comes_again_is
         await visit.open("now", session=begun.session.id)
         bars = "[data-item=counted] .bar"
         await visit.page.wait_for_selector(f"{bars} >> nth=1")
-        assert await visit.page.eval_on_selector_all(f"{bars} > span", _WIDTHS) == [80, 25]
+        assert await visit.page.eval_on_selector_all(f"{bars} > span", _WIDTHS) == [80, 5]
         assert "← 10" in await visit.page.inner_text("[data-item=counted]")
         await visit.page.click("[data-item=observed] [data-action=off]")
         await visit.page.click("[data-item=observed] [data-action=save]")

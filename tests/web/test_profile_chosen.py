@@ -49,14 +49,22 @@ async def test_a_feeling_below_zero_is_edited_as_it_is_shown(browser: Browser) -
     tree = {**SETTINGS, "profile": "romance"}
     async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server, "phone") as visit:
         page, chat = visit.page, Frontend(server.saga, "The bell rings.", "A bare card.", "", session="one")
-        begun = await chat.say("Hello.", "She frowns.\n\n```state\npresent: [Hana]\ntrust: {Hana -> Player: -5}\n```")
+        block = "```state\npresent: [Hana]\ntrust: {Hana -> Player: -5}\ntime: 14:30\n```"
+        begun = await chat.say("Hello.", f"She frowns.\n\n{block}")
         await visit.open("now", session=begun.session.id)
         trust = "[data-item=counted] [data-kind='tracker:trust']"
         await page.click(f"{trust} [data-action=edit]")
-        assert await page.input_value("[data-item=correction] [name=value]") == "-5"
-        await page.fill("[data-item=correction] [name=value]", "-12")
+        assert await page.input_value("[data-item=correction] [name=value]") == "=-5"
+        for typed, then in (("=-12", "-12"), ("-3", "-15"), ("+5", "-10")):
+            await page.fill("[data-item=correction] [name=value]", typed)
+            await page.click("[data-action=preview]")
+            await page.wait_for_selector(f"[data-item=effect] ins:has-text('{then}')")
+            await page.click("[data-action=save]")
+            await page.wait_for_selector(f"{trust}:has-text('{then}')")
+            await page.click(f"{trust} [data-action=edit]")
+        await page.click("[data-action=cancel]")
+        await page.click("[data-kind='tracker:time'] [data-action=edit]")
+        assert (await page.input_value("[data-item=correction] [name=value]")).endswith("14:30")
         await page.click("[data-action=preview]")
-        await page.wait_for_selector("[data-item=effect] ins:has-text('-12')")
-        await page.click("[data-action=save]")
-        await page.wait_for_selector(f"{trust}:has-text('-12')")
+        await page.wait_for_selector("[data-item=effect]")
         assert await page.locator("[data-item=relations]").count() == 0, "feelings are counted here"

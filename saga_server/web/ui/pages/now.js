@@ -154,7 +154,7 @@ function Says({ line }) {
 function Counted({ number, count: { kind, least, most, earlier } }) {
   const before = kind === "clock" ? [] : earlier.map((each) => each.value).filter((each) => typeof each !== "boolean" && each !== null).reverse();
   return html`${number !== null && least !== null && most !== null && (least < 0
-    ? html`<${Tug} strength=${number} />`
+    ? html`<${Tug} strength=${number} share=${Math.abs(number / (number < 0 ? least : most))} />`
     : html`<${Bar} share=${(number - least) / (most - least)} />`)}
     ${before.length > 0 && html`<small data-item="earlier">← <bdi>${before.slice(0, 6).map((each) => brief(String(each), 40)).join(" ← ")}</bdi></small>`}`;
 }
@@ -164,9 +164,9 @@ function Bar({ share, bad }) {
 }
 
 /** A bar from the middle: to the right what draws together, to the left what sets apart. The scale is the
-    same in every story and at every turn: a strength of ten fills half of its side, and no strength all of it. */
-function Tug({ strength }) {
-  const half = (Math.abs(strength) / (Math.abs(strength) + 10)) * 50;
+    same in every story and at every turn. Without limits a strength of ten fills half of its side, and none all of it. */
+function Tug({ strength, share = Math.abs(strength) / (Math.abs(strength) + 10) }) {
+  const half = share * 50;
   return html`<div class="bar middle" aria-hidden="true"><span class=${strength < 0 ? "bad" : ""} style=${{ left: `${strength < 0 ? 50 - half : 50}%`, width: `${half}%` }} /></div>`;
 }
 
@@ -175,10 +175,11 @@ function Tug({ strength }) {
 function edits(line, t, now) {
   const who = line.subject_id;
   if (line.kind.startsWith("tracker:")) {
+    const { kind, text } = line.count ?? {};
+    const number = kind === "clock" ? null : line.number;
     return {
-      fields: [{ name: "value", label: t("value"), value: line.number ?? (["text", "choice"].includes(line.count?.kind) ? line.count.text : "") }],
-      // A sign makes a number a change; what was below zero when it was edited is meant as a value.
-      make: ({ value }) => given({ kind: "tracker", tracker: line.kind.slice("tracker:".length), value: line.number !== null && /^\s*[-−]/.test(value) ? `=${value}` : value, who, place: who, to: line.other_id }),
+      fields: [{ name: "value", label: t(number !== null ? "value" : kind === "clock" ? "valueTime" : "valueText"), value: number === null ? text : number < 0 ? `=${number}` : number }],
+      make: ({ value }) => given({ kind: "tracker", tracker: line.kind.slice("tracker:".length), value, who, place: who, to: line.other_id }),
     };
   }
   switch (line.kind) {

@@ -3,7 +3,7 @@ import { html, useMemo, useState } from "../lib/dom.js";
 import { path, useRead } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useLive } from "../lib/live.js";
-import { go, keep, to } from "../lib/router.js";
+import { keep, place, to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Few, Part, Read, TurnLink } from "../parts/common.js";
 import { Correct, Said } from "../parts/correcting.js";
@@ -32,15 +32,21 @@ export function Page({ session, params }) {
     reload();
   };
   const depth = summary.data?.depth ?? 0;
+  const all = entities.data?.entities ?? [];
+  const then = turn !== null && graph.data?.nodes.filter((each) => each.label in KINDS) // who was known at a turn is in its graph
+    .map(({ id, label, properties: { name, status, aliases = [], is_player: player } }) => ({ id, kind: KINDS[label], name, status, aliases, player }));
   return html`<${Said} said=${said} say=${say} session=${session} reload=${reload} />
     <${Slider} at=${turn === null ? depth : Number(turn)} depth=${depth} />
     <div class="split people">
       <div>${params.who
-        ? (entities.data || entities.error) && html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${entities.data?.entities ?? []} former=${entities.data?.former ?? {}} changed=${changed} />`
-        : html`<${Read} from=${entities}>${entities.data && html`<${List} all=${entities.data.entities} />`}<//>`}</div>
-      <${Read} from=${graph} beside=${params.who ? [] : [entities]}>${graph.data && html`<${Drawn} found=${graph.data} who=${params.who} />`}<//>
+        ? (entities.data || entities.error) && html`<${One} key=${params.who} session=${session} id=${params.who} turn=${turn} all=${all} former=${entities.data?.former ?? {}} changed=${changed} />`
+        : html`<${Read} from=${turn ? graph : entities}>${entities.data && html`<${List} all=${then || all} />`}<//>`}</div>
+      <${Read} from=${graph} beside=${params.who ? [] : [turn ? graph : entities]}>${graph.data && html`<${Drawn} found=${graph.data} who=${params.who} />`}<//>
     </div>`;
 }
+
+/** The address of one of them, or of all, at the turn that is looked at. */
+const address = (who) => to("people", { who, at: place.get().params.at });
 
 function Slider({ at, depth }) {
   const t = useWords(words);
@@ -83,7 +89,7 @@ function Drawn({ found, who }) {
     ${box(KINDS, kinds, chooseKinds, t("nodes"))}${box(TIES, ties, chooseTies, t("ties"))}
     <label>${t("least", { n: least })}<input type="range" min="0" max=${strongest} value=${least} data-action="strength" onInput=${(event) => put(Number(event.target.value))} /></label>
     ${drawn.edges.length === 0 ? html`<p class="none" data-item="graph" data-drawn="none">${t("nothing")}</p>`
-      : html`<${Graph} ...${drawn} chosen=${who} left=${leave} open=${(id) => go("people", { who: id })} label=${t("canvas", { n: drawn.nodes.length, ties: drawn.edges.length })} />`}
+      : html`<${Graph} ...${drawn} chosen=${who} left=${leave} open=${(id) => { location.hash = address(id); }} label=${t("canvas", { n: drawn.nodes.length, ties: drawn.edges.length })} />`}
     ${left > 0 && html`<p class="hint">${t("tooMany", { n: left })}</p>`}
   <//>`;
 }
@@ -100,7 +106,7 @@ function List({ all }) {
     ${Object.values(KINDS).map((kind) => {
       const rows = fitting.filter((each) => each.kind === kind).slice(0, LIST);
       return rows.length > 0 && html`<details key=${kind} open=${rows.length <= FEW || kind === "character" || wanted !== ""} data-item="kind" data-name=${kind}><summary><strong>${t(kind)}</strong> <span class="tag">${rows.length}</span></summary>
-        <ul class="turns">${rows.map((each) => html`<li key=${each.id}><a href=${to("people", { who: each.id })} data-item="entity" data-name=${each.id}>
+        <ul class="turns">${rows.map((each) => html`<li key=${each.id}><a href=${address(each.id)} data-item="entity" data-name=${each.id}>
           <${Text} value=${each.name} most=${120} />${each.player && html` <span class="tag">${t("you")}</span>`}${each.status === "dead" && html` <span class="tag bad">${t("dead")}</span>`}</a></li>`)}</ul></details>`;
     })}
   <//>`;
@@ -118,10 +124,11 @@ function One({ session, id, turn, all, former, changed }) {
     edit(null);
     if (!made) return;
     changed(made);
-    one.reload();
+    if (editing === "forget") location.hash = address(null);
+    else one.reload();
   };
   const forms = found && corrections(t, found, all);
-  return html`<${Read} from=${one}>${found && html`<${Part} name="one" title=${brief(found.name, 80)} aside=${html`<a href=${to("people", { who: null })} data-action="back">${t("back")}</a>`}>
+  return html`<${Read} from=${one}>${found && html`<${Part} name="one" title=${brief(found.name, 80)} aside=${html`<a href=${address(null)} data-action="back">${t("back")}</a>`}>
     <p><span class="tag">${t(found.kind)}</span>${found.player && html` <span class="tag">${t("you")}</span>`}${found.present && html` <span class="tag good">${t("here")}</span>`}
       ${found.facts.status === "dead" && html` <span class="tag bad">${t("dead")}</span>`}</p>
     <div class="actions">${Object.keys(forms).map((name) => html`<button type="button" key=${name} data-action=${name} aria-expanded=${editing === name} onClick=${() => edit(editing === name ? null : name)}>${t(name)}</button>`)}</div>
@@ -166,7 +173,7 @@ function eventful(history) {
 }
 
 function Link({ id, name }) {
-  return html`<a href=${to("people", { who: id })}><${Text} value=${name} most=${80} /></a>`;
+  return html`<a href=${address(id)}><${Text} value=${name} most=${80} /></a>`;
 }
 
 function Names({ title, rows }) {

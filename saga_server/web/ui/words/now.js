@@ -1,7 +1,7 @@
 export default {
   en: {
     profile: "Sort of story", profile_adventure: "an adventure", profile_romance: "a romance", profile_mystery: "a mystery", profile_plain: "plain, nothing is counted",
-    head: "What the narrator believes at turn {n}", place: "Place", nowhere: "not known", you: "You", counted: "What is counted", observed: "Reported, but not counted", observedHelp: "The narrator reports these again and again. SAGA tells them back once you let it count them.", countIt: "Count it", value: "New value, or a change such as +3", hp: "Hit points", mood: "Mood",
+    head: "What the narrator believes at turn {n}", place: "Place", nowhere: "not known", you: "You", counted: "What is counted", observed: "Reported, but not counted", observedHelp: "The narrator reports these again and again. SAGA tells them back once you let it count them.", countIt: "Count it", value: "New value, or a change: +3, -3 (a value below zero: =-3)", valueTime: "New time, or how much later: +2h", valueText: "New value", hp: "Hit points", mood: "Mood",
     noMood: "none told", things: "Things", map: "Map", rpg: "Rules of the game", noThings: "No things are known.", here: "Who is here", nobody: "Nobody else is here.",
     relations: "Relations", noRelations: "No relations are known.", others: "Between others ({n})", dead: "The dead", noDead: "Nobody is known to have died.", notes: "Notes of the story", noNotes: "No notes.",
     events: "Still to come", noEvents: "Nothing is scheduled.", due: "due at turn {n}", edit: "Edit", undo: "Undo", undone: "Undone.", add: "Add",
@@ -27,7 +27,7 @@ export default {
   },
   ko: {
     profile: "이야기의 종류", profile_adventure: "모험", profile_romance: "로맨스", profile_mystery: "미스터리", profile_plain: "단순하게, 아무것도 세지 않음",
-    head: "{n}턴 시점에 내레이터가 알고 있는 내용", place: "장소", nowhere: "알려지지 않음", you: "나", counted: "세는 값", observed: "보고되지만 세지 않는 값", observedHelp: "내레이터가 거듭 보고하는 값입니다. 세기로 하면 SAGA가 내레이터에게 다시 알려 줍니다.", countIt: "세기", value: "새 값, 또는 +3 같은 변화", hp: "체력", mood: "기분",
+    head: "{n}턴 시점에 내레이터가 알고 있는 내용", place: "장소", nowhere: "알려지지 않음", you: "나", counted: "세는 값", observed: "보고되지만 세지 않는 값", observedHelp: "내레이터가 거듭 보고하는 값입니다. 세기로 하면 SAGA가 내레이터에게 다시 알려 줍니다.", countIt: "세기", value: "새 값, 또는 변화: +3, -3 (0보다 작은 값: =-3)", valueTime: "새 시각, 또는 지난 시간: +2시간", valueText: "새 값", hp: "체력", mood: "기분",
     noMood: "알려지지 않음", things: "소지품", map: "지도", rpg: "게임 규칙", noThings: "알려진 소지품이 없습니다.", here: "함께 있는 인물", nobody: "함께 있는 사람이 없습니다.",
     relations: "관계", noRelations: "알려진 관계가 없습니다.", others: "다른 인물 사이 ({n})", dead: "죽은 인물", noDead: "알려진 죽음이 없습니다.", notes: "이야기 메모", noNotes: "메모가 없습니다.",
     events: "앞으로 일어날 일", noEvents: "예정된 일이 없습니다.", due: "{n}턴 예정", edit: "수정", undo: "되돌리기", undone: "되돌렸습니다.", add: "추가",
@@ -53,7 +53,7 @@ export default {
   },
   ja: {
     profile: "物語の種類", profile_adventure: "冒険", profile_romance: "恋愛", profile_mystery: "ミステリー", profile_plain: "簡素、何も数えない",
-    head: "{n} ターンでナレーターが知っていること", place: "場所", nowhere: "不明", you: "あなた", counted: "数えている値", observed: "報告されるが数えていない値", observedHelp: "ナレーターが繰り返し報告している値です。数えることにすると、SAGA がナレーターに伝えます。", countIt: "数える", value: "新しい値、または +3 のような変化", hp: "体力", mood: "気分",
+    head: "{n} ターンでナレーターが知っていること", place: "場所", nowhere: "不明", you: "あなた", counted: "数えている値", observed: "報告されるが数えていない値", observedHelp: "ナレーターが繰り返し報告している値です。数えることにすると、SAGA がナレーターに伝えます。", countIt: "数える", value: "新しい値、または変化: +3、-3（0 未満の値: =-3）", valueTime: "新しい時刻、または経過: +2時間", valueText: "新しい値", hp: "体力", mood: "気分",
     noMood: "不明", things: "持ち物", map: "地図", rpg: "ゲームのルール", noThings: "持ち物は知られていません。", here: "ここにいる人", nobody: "ほかに誰もいません。",
     relations: "関係", noRelations: "関係は知られていません。", others: "ほかの人どうし（{n}）", dead: "死者", noDead: "死者は知られていません。", notes: "物語のメモ", noNotes: "メモはありません。",
     events: "これから起こること", noEvents: "予定はありません。", due: "{n} ターンの予定", edit: "編集", undo: "元に戻す", undone: "元に戻しました。", add: "追加",
@@ -79,7 +79,7 @@ export default {
   },
   zh: {
     profile: "故事类型", profile_adventure: "冒险", profile_romance: "恋爱", profile_mystery: "悬疑", profile_plain: "朴素，不计数",
-    head: "第 {n} 回合时叙述者所知道的内容", place: "地点", nowhere: "未知", you: "你", counted: "计数", observed: "有报告但未计数", observedHelp: "叙述者反复报告这些值。选择计数后，SAGA 会把它们告诉叙述者。", countIt: "计数", value: "新的值，或 +3 这样的变化", hp: "生命值", mood: "心情",
+    head: "第 {n} 回合时叙述者所知道的内容", place: "地点", nowhere: "未知", you: "你", counted: "计数", observed: "有报告但未计数", observedHelp: "叙述者反复报告这些值。选择计数后，SAGA 会把它们告诉叙述者。", countIt: "计数", value: "新的值，或变化：+3、-3（小于零的值：=-3）", valueTime: "新的时间，或经过的时间：+2小时", valueText: "新的值", hp: "生命值", mood: "心情",
     noMood: "未知", things: "物品", map: "地图", rpg: "游戏规则", noThings: "没有已知的物品。", here: "在场的人", nobody: "没有其他人在场。",
     relations: "关系", noRelations: "没有已知的关系。", others: "其他人之间（{n}）", dead: "死者", noDead: "没有已知的死者。", notes: "故事备注", noNotes: "没有备注。",
     events: "即将发生", noEvents: "没有安排。", due: "预定于第 {n} 回合", edit: "编辑", undo: "撤销", undone: "已撤销。", add: "添加",
