@@ -22,7 +22,7 @@ _NAMING = frozenset({"merge", "split", "rename", "forget", "profile", "declare",
 _STANDING = (
     _REPEATED
     | _NAMING
-    | {"give", "take", "relation", "tracker", "unnote", "unremember", "close", "settle", "told", "audience"}
+    | {"give", "take", "relation", "tracker", "unnote", "unremember", "close", "settle", "told", "audience", "chapter"}
 )
 """Corrections of what was so before. Others mostly tell what just happened, and stay with the head by default."""
 
@@ -105,4 +105,4 @@ def _statements(state: WorldState) -> tuple[object, ...]:
     )
     names = {id_: each.names for id_, each in state.entities.items()}
     memories = {id_: each.text for id_, each in state.memories.items()}
-    return lines, names, state.learned, memories, [each.verdict for each in state.findings]
+    return lines, names, state.learned, memories, [each.verdict for each in state.findings], state.story

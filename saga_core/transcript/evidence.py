@@ -600,9 +600,9 @@ class ReplyMatcher:
             alone = len(found) == 1 and await self._whole_ones(found)
             if not alone:  # the path is in memory, but stopped replies are read from the journal
                 found = await self._under(found, position, level) or await self._whole_ones(found)
-        if len(found) == 1 and said.length >= SHORT and not said.crowded:
-            return found  # trusted regardless of its path, and the only candidate
-        return await self._best(found, said, level)
+        if not (len(found) == 1 and said.length >= SHORT and not said.crowded):  # else trusted regardless of its path
+            found = list(await self._best(found, said, level))
+        return () if said.length < _PROVES and await self._are_elsewhere(found, position, level) else found
 
     async def _best(self, found: list[Candidate], said: _Said, level: int) -> Sequence[Candidate]:
         """Verify candidates for one position, and return the trusted ones of the highest rank.
@@ -800,6 +800,20 @@ class ReplyMatcher:
                 after = [each for one in above for each in self._next(one, position)]
                 return _below(_distinct([*found, *after]), above)
         return found
+
+    async def _are_elsewhere(self, found: Sequence[Candidate], position: int, level: int) -> bool:
+        """Whether the history shows nothing above the candidates, but several turns of another session.
+
+        A chat whose replies are known does not leave for another story that has one equal reply.
+        """
+        homes = {each.tree.session for each in found}
+        if not found or level >= ABOVE or any(self._reach(each.tree, each.node) < position for each in found):
+            return False
+        for at in self.history.replies_above(position, ABOVE):
+            above = await self._find(at, level + 1)
+            if above:
+                return any(each.tree.session not in homes and self._verified(each).run > 1 for each in above)
+        return False
 
     def _next(self, above: Candidate, position: int) -> list[Candidate]:
         """Return the turns directly after ``above`` with the reply at ``position``."""

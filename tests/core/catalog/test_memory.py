@@ -197,3 +197,21 @@ async def test_a_correction_at_a_turn_holds_from_that_turn_only(saga: Saga) -> N
     assert (await saga.describe("숲"))["mood"] == "calm"
     await play.swipe("숲이 갑자기 끝난다.")
     assert (await saga.describe("숲"))["mood"] != "calm"
+
+
+async def test_a_chapter_that_a_person_rewrote_outlives_the_reply_with_which_it_was_summarized() -> None:
+    async with Saga.open(memory_config()) as saga:
+        play = Frontend(saga, session="숲")
+        for step in range(12):
+            await play.say(f"{step}째 길을 간다", "숲이 깊어진다.", notes=f"{step}째 나무를 지났다")
+        await saga.drain(10)
+        fields = {"first": "1", "last": "10", "text": "그들은 숲을 지났다."}
+        assert (await saga.memory.preview("숲", "chapter", fields))["turn"] == 11
+        change = await saga.memory.correct("숲", "chapter", fields)
+        for _ in range(2):
+            told = (await saga.memory.curated("숲"))["story"]
+            assert [(part["first"], part["text"]) for part in told if part["by_hand"]] == [(1, fields["text"])]
+            await play.swipe("숲이 갑자기 끝난다.", notes="강이 보인다")
+            await saga.drain(10)
+        await saga.memory.undo("숲", change)
+        assert not any(part["by_hand"] for part in (await saga.memory.curated("숲"))["story"])

@@ -113,3 +113,24 @@ async def test_the_end_of_a_story_that_repeats_itself_is_its_end(reply: str, gre
     last = (await shelf.story(*turns, greeting=greeting))[-1]
     for shown in (2, 4, 12):
         assert (await found(shelf, *turns[-shown:], "Who is there?")).parent == last
+
+
+STOCK = "The rain goes on. Nothing else happens."
+"""Thirty-eight letters, with which any story may go on."""
+
+
+@pytest.mark.parametrize("words", ["I look out.", "서연아, 배고프다."], ids=["other words", "the same words"])
+@pytest.mark.parametrize("others", [1, 2])
+async def test_a_chat_whose_replies_are_known_stays_where_most_of_them_are(others: int, words: str) -> None:
+    """Its last reply was never told there, but in other stories."""
+    shelf = Shelf()
+    told_here = [
+        text for number in range(6) for text in (f"{number}째 길을 간다.", f"{number}째 숲길이 어두워지고 새가 운다.")
+    ]
+    last = (await shelf.story(*told_here, session="here"))[-1]
+    for number in range(others):
+        other = ["Who is there?", f"Nobody, answers the bee {number}.", "So?", "Hm.", words, STOCK]
+        await shelf.story(*other, session=f"bees{number}")
+    place = await found(shelf, *told_here, "서연아, 배고프다.", STOCK, "서연아?")
+    assert (place.session, place.parent) == ("here", last)
+    assert [each.text for each in place.unknown] == ["서연아, 배고프다.", STOCK]
