@@ -14,6 +14,7 @@ LEAST = {
     "p2_lampion": 0.94,
     "p4_ayakashi": 0.94,
     "p4_jangdok": 0.94,
+    "p5_skerrow": 0.83,
     "p7_fusang": 0.94,
     "p9_lumina": 0.93,
 }
@@ -40,5 +41,5 @@ def test_all_of_them() -> None:
         assert result.held.total() >= LEAST.get(name, 0.96) * result.all.total(), name
         held.update(result.held)
         every.update(result.all)
-    assert len(PLAYS) == 45
+    assert len(PLAYS) == 58
     assert held.total() >= 0.975 * every.total()

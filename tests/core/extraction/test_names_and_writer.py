@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from saga_core.extraction.statuses import status_of
 from saga_core.extraction.writer import read_delta
 from saga_core.model.deltas import Introduced, Renamed
-from saga_core.model.entities import Entity, Kind, Placement, Stack
+from saga_core.model.entities import DEAD, Entity, Kind, Placement, Stack
 from saga_core.model.folding import fold
 from saga_core.model.tree import Delta, ReportStatus, Source
 from saga_core.model.world_state import WorldState
@@ -531,3 +532,13 @@ def test_who_is_seen_keeps_another_status(said: str) -> None:
     told = after(STATE, f"status_changes: [{{name: 에르겐, status: {said}}}]")
     kept = told.entities["e"].get("status")
     assert after(told, "present: [에르겐]").entities["e"].get("status") == kept
+
+
+@pytest.mark.parametrize("word", ["故人", "病死", "病故", "过世", "별세", "타계", "deceased"])
+def test_words_for_dead_in_every_language(word: str) -> None:
+    assert status_of(word) == DEAD
+
+
+@pytest.mark.parametrize("word", ["병사", "soldier", "完治", "病"])
+def test_words_that_only_look_like_it(word: str) -> None:
+    assert status_of(word) != DEAD
