@@ -19,12 +19,6 @@ _LINE = re.compile(
     r"[ \t]*(?P<about>[^\n]{1,400})",
     re.M,
 )
-_HEADED = re.compile(
-    r"^[ \t>*#•·\-–—\[【]{0,12}(?P<name>[^\s:：\-–—(（][^:：\n(（]{0,30}?)[ \t*]{0,4}"
-    r"[(（](?P<about>[^()（）\n]{2,60})[)）]",
-    re.M,
-)
-"""A line that begins with a name and a remark behind it."""
 _CLAUSE = re.compile(r"[.。!?！？;；]")
 _COMMA = re.compile(r"[,，、/·&＆(（]")
 _LISTED = re.compile(r"[,，、]")
@@ -95,15 +89,10 @@ class Evidence:
         return self._entries[name]
 
     def described_as(self, title: str) -> str:
-        """The name of the one character whom the card describes as ``title``; "" if none or several fit.
-
-        Also "" if ``title`` is in a list and another line begins with it: the card then describes it as a character.
-        """
+        """The name of the one character whom the card describes as ``title``; "" if none or several fit."""
         if entitled := self.entitled(title):
             return entitled
         wanted = fold_name(title)
-        if wanted in _listed(self.card) and _begins_a_line(self.card, title):
-            return ""
         found = {name for name, words in self._described if wanted in words}
         if not found:
             found = {name for name, _ in self._described if caseless(title) and may_be_called(title, name)}
@@ -211,7 +200,7 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
 @lru_cache(maxsize=8)
 def _given_roles(text: str) -> tuple[tuple[str, str], ...]:
     """The people to whom a text gives a role in a line of their own, each with the first clause about them."""
-    found = dict.fromkeys((line["name"].strip(" \t*"), line["about"]) for line in _HEADED.finditer(text))
+    found: dict[tuple[str, str], None] = {}
     for line in _LINE.finditer(text):
         name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
         if not pattern_of("group").fullmatch(name) and not _are_names(about):
@@ -226,23 +215,6 @@ def _roles_by_key(text: str) -> dict[str, list[tuple[str, str]]]:
     for who, about in _given_roles(text):
         found.setdefault(key_of(who), []).append((who, about))
     return found
-
-
-@lru_cache(maxsize=8)
-def _listed(text: str) -> frozenset[str]:
-    """The folded items of the lists that follow a colon, each taken from the first clause after it."""
-    clauses = (_CLAUSE.split(line["about"], maxsplit=1)[0] for line in _LINE.finditer(text))
-    return frozenset(fold_name(part) for clause in clauses for part in _split(clause))
-
-
-def _begins_a_line(text: str, name: str) -> bool:
-    """Whether a line of the text begins with ``name`` and a comma: "Mara, the miller", 沈若梅，二十五岁."""
-    return any(name_at.startswith(name) for name_at in _line_heads(text) if _COMMA.match(name_at, len(name)))
-
-
-@lru_cache(maxsize=8)
-def _line_heads(text: str) -> tuple[str, ...]:
-    return tuple(line.lstrip(" \t>*#•·-–—[【")[: _REACH * 2] for line in text.split("\n"))
 
 
 def _split(clause: str) -> list[str]:

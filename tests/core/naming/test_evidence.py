@@ -54,7 +54,6 @@ def test_a_nickname() -> None:
         ("등장인물: 한서윤, 김복자, 오만석", "김복자"),
         ("登場人物：朝倉渚、小夜、源蔵", "小夜"),
         ("In the tavern: Anna, Bram and Cole.", "Bram"),
-        ("码头上：沈若梅、沈若松。\n沈若梅，二十五岁，当家小姐。", "沈若梅"),
     ],
 )
 def test_who_is_listed_is_not_what_the_heading_says(card: str, name: str) -> None:
