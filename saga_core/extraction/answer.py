@@ -23,7 +23,6 @@ from saga_core.model_calls import object_schema
 from saga_core.state_block import (
     THINK_END,
     UNFENCED,
-    BlockFields,
     BlockStatus,
     ItemAmount,
     StateReading,
@@ -186,20 +185,20 @@ def read_answer(text: str, own: Trackers = NO_TRACKERS, *, whole: bool = False) 
     hidden = hide(text)
     blocks = [block for block in hidden.blocks if not block.thinking and not block.unfenced]
     if blocks and blocks[-1].closed and says_nothing(blocks[-1].body):
-        return StateReading(hidden.visible, BlockStatus.OK, BlockFields())
+        return StateReading(hidden.visible)
     if not blocks:
         ends = list(THINK_END.finditer(text))
         body = _unfenced(text[ends[-1].end() :] if ends else text)
         if body and (says_nothing(body) or squash(body) in _NOTHING):
-            return StateReading("", BlockStatus.OK, BlockFields())
+            return StateReading()
         answer = _object_in(body)
         if answer is not None:
             parsed = parse_block(json.dumps(as_block(answer), ensure_ascii=False), own=own)
             if parsed.status is not BlockStatus.FALLBACK:
-                return StateReading("", parsed.status, parsed.fields, parsed.problems, parsed.invalid)
+                return evolve(parsed, others=())
         parsed = parse_block(body, own=own)
         if body and parsed.status is BlockStatus.OK and not parsed.problems:
-            return StateReading("", BlockStatus.OK, parsed.fields)
+            return evolve(parsed, others=())
     found = read_ended(hidden, whole=True, own=own) if whole else read_hidden(hidden, own)
     # The answer was to be data, so that its missing fence is no problem.
     return evolve(found, problems=tuple(each for each in found.problems if each != UNFENCED))

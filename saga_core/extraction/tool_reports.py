@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from attrs import evolve
+
 from saga_core.extraction.answer import answer_schema, read_answer
 from saga_core.extraction.question import key_words, words_of
-from saga_core.state_block import BlockFields, BlockStatus, StateReading
+from saga_core.state_block import BlockStatus, StateReading
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 REPORT = "saga_report"
@@ -29,6 +31,5 @@ def read_call(arguments: str, visible: str, counted: Trackers = NO_TRACKERS) -> 
     try:
         json.loads(arguments or "{}")
     except (ValueError, RecursionError) as error:
-        return StateReading(visible, BlockStatus.FALLBACK, BlockFields(), (f"{REPORT}: {error}",))
-    found = read_answer(arguments or "{}", counted)
-    return StateReading(visible, found.status, found.fields, found.problems, found.invalid)
+        return StateReading(visible, BlockStatus.FALLBACK, problems=(f"{REPORT}: {error}",))
+    return evolve(read_answer(arguments or "{}", counted), visible=visible, others=(), cut="")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from saga_core.extraction.answer import answer_schema, as_block
 from saga_core.extraction.question import QUOTE, key_words, quoted, short_state, words_of
@@ -16,7 +16,7 @@ from saga_core.language import every
 from saga_core.messages import PromptPlan, question
 from saga_core.model import WorldState
 from saga_core.model_calls import Count, object_schema, without_injected
-from saga_core.state_block import BlockFields, BlockStatus, StateReading, hide, parse_block
+from saga_core.state_block import BlockStatus, StateReading, hide, parse_block
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 TURNS = 12
@@ -27,7 +27,6 @@ TOKENS = 3_000
 _WORDS, _REPLY = 250, 900
 """The maximum number of tokens of the player's message and of a reply. Longer texts are cut in the middle."""
 _FORM = '{"turns": [{"turn": 1, "place": "", "here": [], "got": [{"thing": "", "count": 1}]}, {"turn": 2}]}'
-_NOTHING = StateReading("", BlockStatus.OK, BlockFields())
 
 
 @frozen
@@ -138,6 +137,5 @@ def _json(text: str) -> list[tuple[int, dict[str, Any]]]:
 
 def _read(body: str, own: Trackers) -> StateReading:
     if not body.strip(" \t\n{}"):
-        return _NOTHING
-    parsed = parse_block(body, own=own)
-    return StateReading("", parsed.status, parsed.fields, parsed.problems, parsed.invalid)
+        return StateReading()
+    return evolve(parse_block(body, own=own), others=())

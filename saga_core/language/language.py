@@ -25,38 +25,11 @@ DEFAULT = "en"
 UNSAID = "ko"
 """The language of a ``World`` that code makes without one. World files that state none have that of their script."""
 
-WORDS: Mapping[str, type[Table]] = {
-    "block": tables.BlockWords,
-    "values": tables.ValueWords,
-    "amounts": tables.AmountWords,
-    "statuses": tables.StatusWords,
-    "names": tables.NameWords,
-    "persona": tables.PersonaWords,
-    "requests": tables.RequestWords,
-    "story": tables.StoryWords,
-    "past": tables.PastWords,
-    "clock": tables.ClockWords,
-    "genres": tables.GenreWords,
-    "world": tables.WorldWords,
-}
-"""The sections of ``words.toml``. Those that a language leaves out are empty."""
-TEXTS: Mapping[str, type[Table]] = {
-    "request": tables.BlockRequest,
-    "profiles": tables.ProfileTexts,
-    "labels": tables.Labels,
-    "texts": tables.Texts,
-    "questions": tables.Questions,
-}
-"""The sections of ``texts.toml``."""
 _FRAGMENT = re.compile("«([^«»]+)»")
 
 
-class Language:
-    """One language. ``tag`` is its primary subtag by BCP 47 and the name of its folder.
-
-    A file is read when one of its sections is used for the first time.
-    Raises ``ValueError`` with the file, the section and the row if a table is wrong.
-    """
+class _Words:
+    """The sections of ``words.toml``. Those that a language leaves out are empty."""
 
     block: tables.BlockWords
     values: tables.ValueWords
@@ -70,11 +43,33 @@ class Language:
     clock: tables.ClockWords
     genres: tables.GenreWords
     world: tables.WorldWords
+
+
+class _Texts:
+    """The sections of ``texts.toml``."""
+
     request: tables.BlockRequest
     profiles: tables.ProfileTexts
     labels: tables.Labels
     texts: tables.Texts
     questions: tables.Questions
+
+
+def _tables_of(sections: type) -> Mapping[str, type[Table]]:
+    return {name: vars(tables)[kind.removeprefix("tables.")] for name, kind in sections.__annotations__.items()}
+
+
+WORDS, TEXTS = _tables_of(_Words), _tables_of(_Texts)
+"""The tables of both files, by section."""
+
+
+class Language(_Words, _Texts):
+    """One language. ``tag`` is its primary subtag by BCP 47 and the name of its folder.
+
+    A file is read when one of its sections is used for the first time.
+    Raises ``ValueError`` with the file, the section and the row if a table is wrong.
+    """
+
     grammar: Grammar
     """How words become index terms, and what only code can say of the language."""
 

@@ -925,17 +925,4 @@ class Questions(Table):
     """The request to a model to continue a reply that it has begun."""
 
 
-_TABLES: dict[str, type[Table]] = {
-    each.__name__: each
-    for each in (
-        Sizes,
-        Comparison,
-        Findings,
-        CardWords,
-        OnePersonWords,
-        ChapterWords,
-        ExtractionWords,
-        CurationWords,
-        LearningWords,
-    )
-}
+_TABLES: dict[str, type[Table]] = {each.__name__: each for each in Table.__subclasses__()}

@@ -22,7 +22,6 @@ from saga_core.state_block.merging import merged
 from saga_core.state_block.parser import (
     UNFENCED,
     BlockStatus,
-    ParsedBlock,
     StateReading,
     parse_block,
     read_ended,
@@ -47,7 +46,6 @@ __all__ = [
     "Hidden",
     "ItemAmount",
     "ItemTransfer",
-    "ParsedBlock",
     "RawBlock",
     "RelationChange",
     "StateReading",

@@ -6,10 +6,12 @@ markup are removed. Text that no rule covers stays unchanged for the parser.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from functools import partial
 
+from saga_core.language import without_needless_marks
 from saga_core.state_block.fields import field_of, is_header
 from saga_core.trackers import NO_TRACKERS, Trackers
 
@@ -43,6 +45,20 @@ _ROW = re.compile(r"(?P<prefix>[ \t>]*+)\|(?P<cells>[^\n]+?)\|?[ \t]*")
 _RULER = re.compile(r"[ \t>]*+\|?(?:[ \t]*+:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?[ \t]*)?[ \t]*")
 _TAGGED = re.compile(r"(?P<key>^[^:：=\"'“]{1,60}[:：=][ \t]*)!!(?:str|int|float|bool|null|seq|map)[ \t]+")
 _EDGES = " \t*_`\"'"
+_ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
+_LINE_END = re.compile(r"\r\n?")
+_MARKED = re.compile(r"[<|~\t【〔［\[#☑✅✔①-⑳⓵-⓾❶-❿➀-➓]|/\*|!!| [-–—] ")
+"""A text without a match contains no markup."""
+
+
+def undressed(body: str, own: Trackers = NO_TRACKERS) -> str:
+    """``body`` without needless invisible characters and markup, with HTML entities decoded."""
+    body = without_needless_marks(body)
+    if _MARKED.search(body):
+        body = unmarked(_LINE_END.sub("\n", body), own)
+    if "&" in body and _ENTITY.search(body):
+        body = html.unescape(body)
+    return body
 
 
 def unmarked(body: str, own: Trackers = NO_TRACKERS) -> str:

@@ -11,7 +11,6 @@ from attrs import Factory, define, evolve, frozen
 
 from saga_core.language import nfc
 from saga_core.state_block import flow, lines
-from saga_core.state_block.dress import undressed
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
@@ -26,15 +25,13 @@ from saga_core.state_block.fields import (
 )
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
+from saga_core.state_block.markup import undressed
 from saga_core.state_block.records import (
     MAX_ENTRIES,
+    Complain,
     read_company,
     read_destination,
-    read_items,
-    read_names,
-    read_relations,
-    read_statuses,
-    read_transfers,
+    read_list,
 )
 from saga_core.state_block.unfenced import begun_name
 from saga_core.state_block.values import (
@@ -83,35 +80,24 @@ class BlockStatus(Enum):
 
 
 @frozen
-class ParsedBlock:
-    """A parsed block.
+class StateReading:
+    """The content of a state block, and the text for the player if it was read from a reply.
 
     ``invalid`` names the fields that could not be read completely, in the order of their lines. The readable part of
     such a field is in ``fields``. ``problems`` describes the errors for people.
     """
 
-    status: BlockStatus
-    fields: BlockFields
-    problems: tuple[str, ...] = ()
-    invalid: tuple[str, ...] = ()
-    stated: tuple[str, ...] = ()
-    """The fields that could be read at least partly, including fields with a word for "nothing"."""
-    others: tuple[tuple[str, str], ...] = ()
-    """Keys that are no field and no tracker, with their values."""
-
-
-@frozen
-class StateReading:
-    """A parsed reply: the text for the player, and the content of its state block (see ``ParsedBlock``)."""
-
-    visible: str
-    status: BlockStatus
-    fields: BlockFields
+    visible: str = ""
+    status: BlockStatus = BlockStatus.OK
+    fields: BlockFields = Factory(BlockFields)
     problems: tuple[str, ...] = ()
     invalid: tuple[str, ...] = ()
     cut: str = ""
     """The body of the block that counts, if it was cut off and could be read at least partly; else ""."""
     others: tuple[tuple[str, str], ...] = ()
+    """Keys that are no field and no tracker, with their values."""
+    stated: tuple[str, ...] = ()
+    """The fields that could be read at least partly, including fields with a word for "nothing"."""
 
 
 def unknown_field(key: str) -> str:
@@ -192,14 +178,14 @@ class _Findings:
 _HP = next(field for field in FIELDS if field.kind is Kind.LEVEL)
 
 
-def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) -> ParsedBlock:
+def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) -> StateReading:
     """Parse the body of a block. Never raises, and never guesses. ``own`` are the story's trackers.
 
     ``closed`` is False for a block that was cut by the end of the text. Its complete lines count; the last line is
     dropped, and its field is named in ``invalid``. A body longer than ``MAX_BODY`` characters is cut to that length.
     """
     if closed and says_nothing(body) and body.strip()[:1] not in ("<", ".", "…"):  # not a placeholder
-        return ParsedBlock(BlockStatus.OK, BlockFields())
+        return StateReading()
     findings = _Findings()
     if not closed:
         findings.problem("the block is not closed")
@@ -254,13 +240,13 @@ def read_hidden(hidden: Hidden, own: Trackers = NO_TRACKERS) -> StateReading:
     blocks = _readable(hidden)
     if not blocks:
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
-        return StateReading(hidden.visible, BlockStatus.FALLBACK, BlockFields(), (why,))
+        return StateReading(hidden.visible, BlockStatus.FALLBACK, problems=(why,))
     last = _counting(blocks)
     parsed = parse_block(last.body, closed=last.closed, own=own)
     problems = (UNFENCED, *parsed.problems) if last.unfenced else parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
-    return StateReading(hidden.visible, parsed.status, parsed.fields, problems, parsed.invalid, others=parsed.others)
+    return evolve(parsed, visible=hidden.visible, problems=problems)
 
 
 def read_ended(hidden: Hidden, *, whole: bool, own: Trackers = NO_TRACKERS) -> StateReading:
@@ -296,7 +282,7 @@ def _counting(blocks: list[RawBlock]) -> RawBlock:
     return ([block for block in blocks if block.body.strip()] or blocks)[-1]
 
 
-def _result(findings: _Findings, closed: bool) -> ParsedBlock:
+def _result(findings: _Findings, closed: bool) -> StateReading:
     if findings.unsaid:
         findings.problems.append(f"and {findings.unsaid} more problems")
     fields = BlockFields(**findings.values)
@@ -307,13 +293,13 @@ def _result(findings: _Findings, closed: bool) -> ParsedBlock:
             findings.problems.append(copied if findings.copied else "the block is empty")
     else:
         status = BlockStatus.OK if closed and not findings.invalid else BlockStatus.PARTIAL
-    return ParsedBlock(
-        status,
-        fields,
-        tuple(findings.problems),
-        tuple(findings.invalid),
-        tuple(sorted(findings.readable)),
-        tuple(findings.others),
+    return StateReading(
+        status=status,
+        fields=fields,
+        problems=tuple(findings.problems),
+        invalid=tuple(findings.invalid),
+        others=tuple(findings.others),
+        stated=tuple(sorted(findings.readable)),
     )
 
 
@@ -432,25 +418,18 @@ def _texts(node: Node) -> tuple[str, ...]:
     return tuple(f"{key}: {', '.join(_texts(value))}" if key else ", ".join(_texts(value)) for key, value in node.pairs)
 
 
-def _read_value(field: Field, key: str, node: Node, complain: Any) -> Any:
-    if field.kind is Kind.FLAG:
-        return read_flag(node)
-    if field.kind is Kind.CHANGE:
-        return read_change(node, level=names_level(key))
-    if field.kind is Kind.ITEMS:
-        return read_items(node, field, complain)
-    if field.kind is Kind.LEVEL:
-        return read_level(node)
-    if field.kind is Kind.NAMES:
-        return read_names(node, field, complain)
-    if field.kind is Kind.COMPANY:
-        return read_company(node, field, complain)
-    if field.kind is Kind.TRANSFERS:
-        return read_transfers(node, field, complain)
-    if field.kind is Kind.RELATIONS:
-        return read_relations(node, field, complain)
-    if field.kind is Kind.STATUSES:
-        return read_statuses(node, field, complain)
-    if field.kind is Kind.NAME:
-        return read_destination(node, field.templates)
-    return read_text(node, field.templates, one_name=False)
+def _read_value(field: Field, key: str, node: Node, complain: Complain) -> Any:
+    match field.kind:
+        case Kind.FLAG:
+            return read_flag(node)
+        case Kind.CHANGE:
+            return read_change(node, level=names_level(key))
+        case Kind.LEVEL:
+            return read_level(node)
+        case Kind.COMPANY:
+            return read_company(node, field, complain)
+        case Kind.NAME:
+            return read_destination(node, field.templates)
+        case Kind.TEXT:
+            return read_text(node, field.templates, one_name=False)
+    return read_list(node, field, complain)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from typing import TypeVar
+from typing import Any
 
 from saga_core.language import DEFAULT, Language, all_of, any_of, as_it_stands, every, squash
 from saga_core.state_block.amounts import read_quantity, split_amount
@@ -40,7 +40,6 @@ _LONGEST_SENTENCE = 120
 """The maximum number of characters of a sentence about a transfer. Longer ones can be split in too many ways."""
 _NOBODY = frozenset(map(squash, all_of(lambda each: each.values.nobody)))
 
-T = TypeVar("T")
 Complain = Callable[[str], None]
 
 
@@ -103,19 +102,34 @@ def read_destination(node: Node, templates: Placeholders) -> str | None:
     return read_text(node, templates, one_name=True)
 
 
-def read_items(node: Node, field: Field, complain: Complain) -> tuple[ItemAmount, ...]:
-    """Read items with their quantities. Calls ``complain`` with a message for each element that cannot be read."""
-    return _collect(records(node, field.kind), lambda element: _items(element, field), complain)
+def read_list(node: Node, field: Field, complain: Complain) -> tuple[Any, ...]:
+    """Read a list: items with quantities, names, or records in several notations.
 
-
-def read_names(node: Node, field: Field, complain: Complain) -> tuple[str, ...]:
-    """Read names, in the way of ``read_items``."""
-    return _collect(records(node, field.kind), lambda element: _names(element, field), complain)
+    A transfer is ``{item, from, to}``, ``item: from -> to``, ``from -> to: item`` or ``item (from -> to)``, a change of
+    a relation ``{from, to, type, delta}`` or ``from -> to: type (delta)``; ``<->`` gives two. A change of status is
+    ``{name, status}``, ``name: status``, ``name -> status`` or ``name (status)``. Calls ``complain`` with a message for
+    each element that cannot be read.
+    """
+    elements = records(node, field.kind)
+    if field.kind in (Kind.TRANSFERS, Kind.RELATIONS):
+        elements = rejoin(elements)
+    read, found = _READERS[field.kind], list[Any]()
+    for element in elements:
+        try:
+            if isinstance(element, Scalar) and len(element.text) > LONGEST:
+                raise Unreadable(f"{shown(element)} is too long")
+            found.extend(read(element, field))
+        except Unreadable as problem:
+            complain(str(problem))
+        if len(found) > MAX_ENTRIES:
+            complain(f"more than {MAX_ENTRIES} entries; the first {MAX_ENTRIES} count")
+            break
+    return tuple(found[:MAX_ENTRIES])
 
 
 def read_company(node: Node, field: Field, complain: Complain) -> tuple[str, ...] | None:
     """The complete list of the characters present: () for nobody, None if the block does not say."""
-    names = read_names(node, field, complain)
+    names = read_list(node, field, complain)
     if names:
         return names
     bare = sole(node)
@@ -124,40 +138,6 @@ def read_company(node: Node, field: Field, complain: Complain) -> tuple[str, ...
     if isinstance(bare, Scalar) and not bare.literal and squash(split_remark(bare.text)[0]) in _NOBODY:
         return ()
     return None
-
-
-def read_transfers(node: Node, field: Field, complain: Complain) -> tuple[ItemTransfer, ...]:
-    """Read transfers: ``{item, from, to}``, ``item: from -> to``, ``from -> to: item``, ``item (from -> to)``."""
-    elements = rejoin(records(node, field.kind))
-    return _collect(elements, lambda element: _transfers(element, field), complain)
-
-
-def read_relations(node: Node, field: Field, complain: Complain) -> tuple[RelationChange, ...]:
-    """Read changes of relations: ``{from, to, type, delta}``, ``from -> to: type (delta)``; ``<->`` gives two."""
-    elements = rejoin(records(node, field.kind))
-    return _collect(elements, lambda element: _relations(element, field), complain)
-
-
-def read_statuses(node: Node, field: Field, complain: Complain) -> tuple[StatusChange, ...]:
-    """Read changes of status: ``{name, status}``, ``name: status``, ``name -> status``, ``name (status)``."""
-    return _collect(records(node, field.kind), lambda element: _statuses(element, field), complain)
-
-
-def _collect(
-    elements: Iterator[Node], read: Callable[[Node], Iterator[T] | list[T]], complain: Complain
-) -> tuple[T, ...]:
-    found: list[T] = []
-    for element in elements:
-        try:
-            if isinstance(element, Scalar) and len(element.text) > LONGEST:
-                raise Unreadable(f"{shown(element)} is too long")
-            found.extend(read(element))
-        except Unreadable as problem:
-            complain(str(problem))
-        if len(found) > MAX_ENTRIES:
-            complain(f"more than {MAX_ENTRIES} entries; the first {MAX_ENTRIES} count")
-            return tuple(found[:MAX_ENTRIES])
-    return tuple(found)
 
 
 _IN_FORM = {Kind.TRANSFERS: ("item", "from", "to"), Kind.RELATIONS: ("from", "to", "type", "delta")}
@@ -392,3 +372,13 @@ def _statuses(element: Node, field: Field) -> list[StatusChange]:
     if status and not isinstance(element, Pairs) and len(ways := ARROW.split(status)) > 1:
         status = ways[-1].strip()  # in "alive -> dead" the last one is the current status
     return [StatusChange(name, status)] if name and status else []
+
+
+_READERS: dict[Kind, Callable[[Node, Field], list[Any]]] = {
+    Kind.ITEMS: _items,
+    Kind.NAMES: _names,
+    Kind.COMPANY: _names,
+    Kind.TRANSFERS: _transfers,
+    Kind.RELATIONS: _relations,
+    Kind.STATUSES: _statuses,
+}

@@ -99,7 +99,6 @@ BEHIND = {f"saga_core.stores.{name}" for name in ("validate", "filters", "vector
 
 PROMISED = {
     ("saga_core.stores", "Remembering"),
-    ("saga_core.state_block", "ParsedBlock"),
     ("saga_core.world", "WorldProblem"),
 }
 """What is there for other packages alone."""
