@@ -94,7 +94,12 @@ async def judge_server(
     run = uuid.uuid4().hex[:8]
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=600)) as http:
         narrator = Narrator(http, server.rstrip("/"), key, model)
-        biased = same_provider(await narrator.providers(), judges)
+        try:
+            biased = same_provider(await narrator.providers(), judges)
+        except aiohttp.ClientError as error:
+            raise click.ClickException(
+                f"--server {server}: cannot be reached ({error}); is `saga serve` on?"
+            ) from error
         if biased and not same:
             raise click.ClickException(
                 f"{', '.join(biased)}: the narrator is of the same provider, and a judge favours its own; name another"
