@@ -572,7 +572,26 @@ class ReplyMatcher:
     async def find(self, position: int) -> Candidate | None:
         """Return the best candidate for the assistant message at ``position``, or None if none is trusted."""
         found = await self._find(position, 0)
+        homes = sorted({each.tree.session: each.tree for each in found}.items())
+        if len(homes) > 1:  # the session that was played last; of a copy and what it was made from, the latter
+            heads = {home: tree.get((await self.known.session(home)).head).at for home, tree in homes}
+            last = max(heads, key=heads.__getitem__)
+            found = [each for each in found if each.tree.session == last]
         return max(found, key=lambda each: each.node.id, default=None)
+
+    async def elsewhere(self, found: Candidate) -> Candidate | None:
+        """Return the turn of another session that the history shows as well as ``found``, or almost, best first."""
+        others = [
+            each for each in (await self._turns_of(found.position)).turns if each[0].session != found.tree.session
+        ]
+        verified = [self._verified(Candidate(tree, node, found.position, how)) for tree, node, how in others]
+        least = self._verified(found)
+        alike = [
+            each
+            for each in verified
+            if each.how == "reply" and each.users and 2 * (each.run + each.users) > least.run + least.users
+        ]
+        return max(alike, key=lambda each: (each.run, each.users, each.node.id), default=None)
 
     async def opening_sessions(self) -> list[str]:
         """Return the sessions that began with the history's greeting and first player words, oldest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from itertools import takewhile
 
 from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
@@ -22,6 +23,7 @@ from saga_core.transcript.evidence import (
     TurnIndex,
     align,
     edited,
+    latest,
     resembles,
 )
 from saga_core.transcript.evidence import SHORT as SHORT
@@ -48,6 +50,7 @@ _ASKED = 12
 _CHILDREN = 32
 _ONE_MESSAGE = (["user"], ["user", "assistant"])
 """The roles in a request that may have its whole chat in one message."""
+_NARRATED = (TurnKind.NARRATION, TurnKind.CONTINUATION)
 _NAME = 42
 """Maximum characters of a name with its colon."""
 
@@ -123,7 +126,11 @@ class Matcher:
                 continue
             found = await replies.find(position)
             if found is not None and not (transcript.prefilled and _stray(found, history)):
-                joined = await self._joined(found, replies) if only is None else None
+                joined = (
+                    await self._brought_back(found, replies) or await self._joined(found, replies)
+                    if only is None
+                    else None
+                )
                 return joined or await self._matched(found, history)
             unknown += 1
             if unknown == _UNKNOWN:
@@ -193,6 +200,27 @@ class Matcher:
         start = history.words_start(position)
         parent = tree.get(node.parent)
         return Match(tree.session, parent.id, tuple(past[start:]), _shown(tree, parent, history, start), found.how)
+
+    async def _brought_back(self, found: Candidate, replies: ReplyMatcher) -> Match | None:
+        """Return the place in the session that narrated the turns with which the found session began, or None.
+
+        A chat whose session was deleted goes on in one that adopts its turns. If the deleted one is brought back, it is
+        the story again, with the turns that were narrated meanwhile.
+        """
+        tree, history = found.tree, replies.history
+        if found.node.depth == 0 or tree.ancestor_at(found.node.id, 1).kind is not TurnKind.ADOPTED:
+            return None
+        path = [tree.get(turn) for turn in tree.followed(found.node.id)[1:]]
+        last = [*takewhile(lambda node: node.kind is TurnKind.ADOPTED, path)][-1]
+        shown = latest(history.places.get(last.reply_key, ()), found.position + 1)
+        other = await replies.elsewhere(Candidate(tree, last, shown[-1], "reply")) if shown else None
+        if other is None or not any(node.kind in _NARRATED for node in other.tree.upwards(other.node.id)):
+            return None
+        one, two = [await self.known.session(each) for each in (other.tree.session, tree.session)]
+        if one.world != two.world or two.label:
+            return None
+        match = await self._matched(found, history)
+        return evolve(await self._matched(other, history), joined=(tree.session, match.parent))
 
     async def _joined(self, found: Candidate, replies: ReplyMatcher) -> Match | None:
         """Return the place in another session if the found session is its continuation, or None.

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
+from saga_core.maintenance.transfer import read_file
 from saga_core.play.pending_turn import PendingTurn
 
 GREETING = "The lamp gutters in the wind, and she asks what your business is tonight."
@@ -99,3 +100,41 @@ async def test_a_chat_whose_greeting_is_said_again_is_its_own(saga: Saga) -> Non
     last = await asked(saga, other)
     assert (last.session.id, last.parent.id) == (turn.session.id, again.id)
     assert lines and last.session.id != first.session.id
+
+
+async def told(saga: Saga, lines: Lines, *told: tuple[str, str, str]) -> PendingTurn:
+    for words, reply, thing in told:
+        turn = await asked(saga, [*lines, ("user", words)], reply, thing)
+        lines += [("user", words), ("assistant", reply)]
+    return turn
+
+
+async def test_a_story_that_was_deleted_and_brought_back_is_gone_on_with(saga: Saga) -> None:
+    """Meanwhile, the chat went on in a session that knew nothing."""
+    lines: Lines = [("assistant", GREETING)]
+    first = await told(saga, lines, *TOLD)
+    await saga.maintenance.put_in_trash(first.session.id)
+    twin = await told(saga, lines, LATER[0])
+    assert twin.session.id != first.session.id
+    await saga.maintenance.restore(first.session.id)
+    turn = await told(saga, lines, LATER[1])
+    assert (turn.session.id, turn.parent.depth) == (first.session.id, 3)
+    assert await carried(saga, turn) == ["brass key", "lantern", "rope"]
+    swiped = await asked(saga, lines[:-1], "The light falls on nothing at all, and then it goes out.", "wick")
+    assert (swiped.session.id, swiped.parent.id) == (first.session.id, turn.parent.id)
+
+
+async def test_of_a_story_and_its_copy_the_one_that_was_played_last_goes_on(saga: Saga) -> None:
+    lines: Lines = [("assistant", GREETING)]
+    first = await told(saga, lines, *TOLD)
+    raw = b"".join([part async for part in saga.maintenance.export_session(first.session.id)])
+    copy = await saga.maintenance.import_session(read_file(raw))
+    assert copy.id != first.session.id
+    assert (await asked(saga, [*lines, ("user", "I wait.")])).session.id == first.session.id
+    other = await asked(saga, [*lines, ("user", "Who is it?")], "An old man with a lantern.", "lantern")
+    assert other.session.id == first.session.id
+    named = [{"role": role, "content": text} for role, text in [*lines, ("user", "I go back.")]]
+    beside = await saga.begin([{"role": "system", "content": "card"}, *named], session=copy.id)
+    beside.replies[0].feed("You go back into the rain.")
+    await beside.commit()
+    assert (await asked(saga, [*lines, ("user", "I wait.")])).session.id == copy.id
