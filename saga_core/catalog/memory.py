@@ -404,9 +404,10 @@ class Memory:
     async def _amend(self, live: LiveSession, points: Sequence[CorrectionPoint], delta: Delta) -> str:
         """Amend turns with the events of ``points``, all under one id, which undoes them together."""
         number = self.ids.new("a")
+        due: list[str] = []
         for point in points:
-            await amend(live, point.turn, evolve(delta, events=point.events, id=number), number)
-        self.directory.render(live.session.id, [point.turn for point in points])
+            due += await amend(live, point.turn, evolve(delta, events=point.events, id=number), number, retells=True)
+        self.directory.render(live.session.id, list(dict.fromkeys(due)))
         self.counters.add("changes.undone" if delta.undoes else "changes.made")
         return number
 

@@ -129,20 +129,22 @@ class Journal:
         delta: Delta,
         node: TurnNode,
         stale: Iterable[str] = (),
+        below: Iterable[TurnNode] = (),
         *,
         more: Iterable[tuple[str, Delta]] = (),
         review: Review | None = None,
     ) -> None:
         """Record a later delta of ``node``'s turn and ``more`` of its ``review``. ``node`` is the amended node.
 
-        The checkpoints of the ``stale`` turns are removed in the same commit, and a job for the turn's views is added.
+        The same commit has the nodes ``below`` that the delta changes too and the jobs for the views of all of them,
+        and removes the checkpoints of the ``stale`` turns.
         """
         puts: dict[Key, bytes] = {
             keys.amendment(session_id, node.id, number): codec.encode(delta),
             **{keys.amendment(session_id, node.id, other): codec.encode(each) for other, each in more},
-            keys.node(session_id, node.id): codec.encode(node),
-            keys.job(session_id, node.id): b"",
         }
+        for each in (node, *below):
+            puts |= {keys.node(session_id, each.id): codec.encode(each), keys.job(session_id, each.id): b""}
         if review is not None:
             puts[keys.review(session_id, review.turn, number)] = codec.encode(review)
         await self.kv.commit(Batch(puts, frozenset(keys.checkpoint(session_id, turn) for turn in stale)))

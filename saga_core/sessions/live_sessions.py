@@ -148,18 +148,22 @@ class LiveSession:
 
     def amend(self, node: TurnNode, later: tuple[Delta, ...]) -> None:
         """Set the ``later`` deltas of a turn and its amended ``node``, and drop the cached states from it on."""
-        old = self.tree.get(node.id)
         self.amendments[node.id] = later
-        self.tree.replace(node)
-        if node.id in self.episodes and old.episode != node.episode:
-            self.episodes.remove(node.id, old.episode)
-            self._add(node)
+        self.replace(node)
         self.revision += 1
         for kept in (self._states, self._images):
             for turn in [each for each in kept if self.tree.is_ancestor(node.id, each)]:
                 del kept[turn]
         if self._drawn and self._drawn[0] not in self._images:
             self._drawn = None
+
+    def replace(self, node: TurnNode) -> None:
+        """Put the changed ``node`` of a turn in place of the old one, also in the index."""
+        old = self.tree.get(node.id)
+        self.tree.replace(node)
+        if node.id in self.episodes and old.episode != node.episode:
+            self.episodes.remove(node.id, old.episode)
+            self._add(node)
 
     def reviewed(self, review: Review) -> None:
         """Add a journaled review."""
@@ -327,31 +331,58 @@ async def amend(
     number: str,
     *more: tuple[str, Delta],
     review: Review | None = None,
-) -> None:
+    retells: bool = False,
+) -> list[str]:
     """Record ``delta``, then ``more``, as later deltas of a turn. ``number`` orders it after the earlier ones.
 
     The same commit contains the ``review``, the turn's updated episode, the removal of the checkpoints below, and a job
-    for the turn's views. The caller must hold the session exclusively and queue the turn's views. Raises ``NotFound``
-    and ``StoreError``; then nothing changed.
+    for the turn's views. With ``retells``, also the updated episodes of the turns below that happened at a place which
+    is another one now. The caller must hold the session exclusively and queue the views of the turns that are returned:
+    the turn and those below it. Raises ``NotFound`` and ``StoreError``; then nothing changed.
     """
     turn = await live.turn(turn_id)
     later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))
     whole = turn.delta.amended(later)
     node = evolve(live.tree.get(turn_id), status=whole.status)
-    if node.episode and turn.parent is not None:
+    if turn.parent is not None:
         before = await live.state(turn.parent)
         after = fold(before, whole, turn=turn.id, depth=turn.depth)
-        episode = render_episode(whole, after, turn.user, turn.reply, live.world.language)
-        node = evolve(node, episode=episode, present=witnesses(before, after))
+        if node.episode:
+            episode = render_episode(whole, after, turn.user, turn.reply, live.world.language)
+            node = evolve(node, episode=episode, present=witnesses(before, after))
+    else:
+        after = fold(evolve(live.prepared.opening, turn=turn.id), Delta().amended(later), turn=turn.id, depth=0)
+    below = [each async for each in _elsewhere_now(live, turn.id, after)] if retells else []
     stale = [
         below.id
         for below in live.tree.nodes.values()
         if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
     ]
-    await live.journal.amend(live.session.id, number, delta, node, stale, more=more, review=review)
+    await live.journal.amend(live.session.id, number, delta, node, stale, below, more=more, review=review)
     live.amend(node, later)
+    for each in below:
+        live.replace(each)
     if review is not None:
         live.reviewed(review)
+    return [turn.id, *(each.id for each in below)]
+
+
+async def _elsewhere_now(live: LiveSession, top: str, after: WorldState) -> AsyncIterator[TurnNode]:
+    """Yield the turns below ``top``, with new episodes, whose place is another if the state at ``top`` is ``after``."""
+    level = [(top, await live.state(top), after)]
+    while level:
+        inner: list[tuple[str, WorldState, WorldState]] = []
+        for parent, old, new in level:
+            if new.merged.get(old.location or "", old.location) == new.location:
+                continue
+            async for turn in live.each_turn(live.tree.children.get(parent, ())):
+                delta, node = live.effective(turn), live.tree.get(turn.id)
+                was, now = (fold(each, delta, turn=turn.id, depth=turn.depth) for each in (old, new))
+                inner.append((turn.id, was, now))
+                if node.episode and was.location != now.location:
+                    episode = render_episode(delta, now, turn.user, turn.reply, live.world.language)
+                    yield evolve(node, episode=episode, present=witnesses(new, now))
+        level = inner
 
 
 # -- notes that the user added ---------------------------------------------------------------------------------

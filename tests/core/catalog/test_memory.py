@@ -215,3 +215,22 @@ async def test_a_chapter_that_a_person_rewrote_outlives_the_reply_with_which_it_
             await saga.drain(10)
         await saga.memory.undo("숲", change)
         assert not any(part["by_hand"] for part in (await saga.memory.curated("숲"))["story"])
+
+
+async def test_a_place_that_was_corrected_and_undone_is_no_more_told_of_the_turns_below(saga: Saga) -> None:
+    play = await _corrected(saga, "move", {"place": "다락방"})
+    await play.swipe("숲이 갑자기 끝난다.")
+    for step in range(3):
+        await play.say(f"{step}째 길을 간다", f"{step}째 새가 난다.")
+
+    async def told() -> int:
+        return sum("다락방" in row["text"] for row in await saga.views.search("다락방", session_id="숲"))
+
+    assert await told() == 5
+    (change,) = await saga.memory.changes("숲")
+    undoing, _ = await saga.memory.undo("숲", change["id"])
+    assert await told() == 0
+    await saga.drain(10)
+    assert (await saga.maintenance.verify()).equal
+    await saga.memory.undo("숲", undoing)
+    assert await told() == 5
