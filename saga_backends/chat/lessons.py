@@ -9,6 +9,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from saga_backends.json_text import inside
 from saga_core.errors import UpstreamError
 from saga_core.upstream import ParameterRules
 
@@ -84,7 +85,11 @@ def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRul
         if name not in rules.refuses:
             return Lesson(evolve(rules, refuses=(*rules.refuses, name)), name, "messages do not have it", True)
     named = [name for name in body if name not in _KEPT and _names(said, name)]
-    if rules.schemas and _held_to_schema(body) and ("response_format" in named or _SCHEMA.search(said) is not None):
+    if (
+        rules.schemas
+        and inside(body, "response_format", "type") == "json_schema"
+        and ("response_format" in named or _SCHEMA.search(said) is not None)
+    ):
         return Lesson(evolve(rules, schemas=False), "json_schema", "the model is held to JSON instead", True)
     if not named and "enalty" in said:
         named = [name for name in body if "penalty" in name]
@@ -100,11 +105,6 @@ def lesson_of(error: UpstreamError, body: Mapping[str, Any], rules: ParameterRul
         return None  # the client asked for too many tokens, and has to change that itself
     changed = evolve(rules, refuses=(*rules.refuses, *named))
     return Lesson(changed, ", ".join(named), "the model does not take it", lasting)
-
-
-def _held_to_schema(body: Mapping[str, Any]) -> bool:
-    form = body.get("response_format")
-    return isinstance(form, Mapping) and form.get("type") == "json_schema"
 
 
 def _names(said: str, name: str) -> bool:

@@ -22,11 +22,8 @@ def listed_models(answer: Any, host: str) -> list[str]:
     if not isinstance(listed, list):
         raise UpstreamError(f"{host} lists no models under 'data'")
     ids = (each.get("id") for each in islice(listed, MOST_MODELS) if isinstance(each, Mapping))
-    found = list(dict.fromkeys(name for name in ids if isinstance(name, str) and _is_name(name)))
+    names = (name for name in ids if isinstance(name, str) and name.isprintable() and name.strip())
+    found = list(dict.fromkeys(name for name in names if len(name) <= LONGEST_MODEL))
     if len(listed) > MOST_MODELS:
         _log.warning("%s lists %d models; those behind the first %d are left out", host, len(listed), MOST_MODELS)
     return found
-
-
-def _is_name(name: str) -> bool:
-    return 0 < len(name) <= LONGEST_MODEL and name.isprintable() and bool(name.strip())

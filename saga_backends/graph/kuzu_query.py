@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from saga_backends.graph import kuzu_query_child
@@ -57,10 +56,10 @@ class QueryDoor:
         try:
             async with asyncio.timeout_at(deadline), self._turn:
                 return await self._answer(question, deadline)
-        except TimeoutError:
-            raise _late(timeout) from None
-        except _Late:
-            raise _late(timeout) from None
+        except (TimeoutError, _Late):
+            raise BadInput(
+                f"timeout: the query took longer than {timeout:g} s; narrow it, or give it more time"
+            ) from None
 
     async def close(self) -> None:
         """Kill the running query, which then raises ``Closed``."""
@@ -83,7 +82,7 @@ class QueryDoor:
                 "columns": question.columns,
                 "seconds": max(0.001, deadline - asyncio.get_running_loop().time()),
                 "memory": _MEMORY,
-                "address_space": _address_space(copy),
+                "address_space": max(_LEAST_SPACE, 1 << (2 * copy.stat().st_size).bit_length()),
             }
             return self._rows(await self._ask(request))
         finally:
@@ -139,11 +138,3 @@ class QueryDoor:
 
 class _Late(Exception):
     """The engine itself reported a timeout."""
-
-
-def _late(timeout: float) -> BadInput:
-    return BadInput(f"timeout: the query took longer than {timeout:g} s; narrow it, or give it more time")
-
-
-def _address_space(file: Path) -> int:
-    return max(_LEAST_SPACE, 1 << (2 * file.stat().st_size).bit_length())

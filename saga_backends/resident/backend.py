@@ -5,6 +5,7 @@ Options: ``inner`` is the wrapped store, which is closed with the layer. ``limit
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -27,25 +28,17 @@ async def _open(kind: str, layer: str, options: OpenOptions) -> Any:
     return getattr(import_module(module), name)(inner, limit_bytes=limit_mb * _MB)
 
 
-async def _open_graph(options: OpenOptions) -> Any:
-    return await _open("graph", "saga_backends.resident.graph:ResidentGraph", options)
-
-
-async def _open_vector(options: OpenOptions) -> Any:
-    return await _open("vector", "saga_backends.resident.vectors:ResidentVectors", options)
-
-
 GRAPH = Backend(
     "resident",
     "graph",
-    _open_graph,
+    partial(_open, "graph", "saga_backends.resident.graph:ResidentGraph"),
     "the scopes of a graph store in memory, written through",
     warm_up=("saga_backends.digraph",),
 )
 VECTOR = Backend(
     "resident",
     "vector",
-    _open_vector,
+    partial(_open, "vector", "saga_backends.resident.vectors:ResidentVectors"),
     "the scopes of a vector store in memory, written through",
     warm_up=("saga_backends.resident.matrix",),
 )

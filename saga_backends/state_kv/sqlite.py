@@ -40,11 +40,11 @@ def _create_entries(database: sqlite_utils.Database) -> None:
 
 SCHEMA = sqlite_file.Schema(application_id=APPLICATION_IDS["state.sqlite"], migrations=(_create_entries,))
 
-_GET = "SELECT value FROM entries WHERE key = ?"
+GET = "SELECT value FROM entries WHERE key = ?"
 _SCAN_FROM = "SELECT key, value FROM entries WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
 _SCAN_BEHIND = "SELECT key, value FROM entries WHERE key > ? AND key < ? ORDER BY key LIMIT ?"
-_PUT = "INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
-_DELETE = "DELETE FROM entries WHERE key = ?"
+PUT = "INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+DELETE = "DELETE FROM entries WHERE key = ?"
 
 
 _REMEDY = "put a backup in its place, or save what can be read with `saga restore FILE --damaged --force`"
@@ -59,7 +59,7 @@ def _get(file: Reader, keys: dict[bytes, Key]) -> dict[Key, bytes]:
             connection.execute("BEGIN")
         try:
             for raw, key in keys.items():
-                row = connection.execute(_GET, (raw,)).fetchone()
+                row = connection.execute(GET, (raw,)).fetchone()
                 if row is not None:
                     found[key] = _value(file, row[0])
         finally:
@@ -99,11 +99,11 @@ class _File(OwnFile):
         """Check the expected values and write, in one transaction."""
         with self.writing() as connection:
             for key, raw, wanted in expected:
-                row = connection.execute(_GET, (raw,)).fetchone()
+                row = connection.execute(GET, (raw,)).fetchone()
                 if (row[0] if row else None) != wanted:
                     raise Conflict(key)
-            connection.executemany(_DELETE, deletes)
-            connection.executemany(_PUT, puts)
+            connection.executemany(DELETE, deletes)
+            connection.executemany(PUT, puts)
 
 
 class _Threads:

@@ -20,7 +20,7 @@ from attrs import define, evolve, field, frozen
 from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode, range_end
 from saga_backends.path_owner import make_place
-from saga_backends.state_kv.sqlite import SCHEMA
+from saga_backends.state_kv.sqlite import DELETE, GET, PUT, SCHEMA
 from saga_core import codec
 from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable
 from saga_core.replacing import replace_file, sync
@@ -152,11 +152,7 @@ def _reading(path: Path) -> sqlite3.Connection:
 def _seal(file: sqlite3.Connection, made: float, saga: str) -> None:
     entries, digest = _digest(file)
     seal = {"made": made, "saga": saga, "entries": entries, "digest": digest}
-    raw = json.dumps(seal).encode()
-    file.execute(
-        "INSERT INTO entries (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        (encode(SEAL), raw),
-    )
+    file.execute(PUT, (encode(SEAL), json.dumps(seal).encode()))
 
 
 def _digest(file: sqlite3.Connection) -> tuple[int, str]:
@@ -173,7 +169,7 @@ def _digest(file: sqlite3.Connection) -> tuple[int, str]:
 
 
 def _value(file: sqlite3.Connection, key: tuple[str, ...]) -> bytes | None:
-    row = file.execute("SELECT value FROM entries WHERE key = ?", (encode(key),)).fetchone()
+    row = file.execute(GET, (encode(key),)).fetchone()
     return None if row is None else row[0]
 
 
@@ -190,7 +186,6 @@ _LAST = 2**62
 """Larger than every row number in a file."""
 _VIEW = ("view",)
 _BEHIND = "SELECT rowid, key, value FROM entries WHERE rowid > ? ORDER BY rowid"
-_PUT = "INSERT OR REPLACE INTO entries (key, value) VALUES (?, ?)"
 
 
 @define
@@ -220,14 +215,14 @@ def salvage(source: Path, target: Path, missing: Mapping[Key, bytes]) -> Salvage
     ):
         _refuse_programs(damaged, source)
         fresh.execute("BEGIN")
-        fresh.executemany(_PUT, [(encode(key), value) for key, value in missing.items()])
+        fresh.executemany(PUT, [(encode(key), value) for key, value in missing.items()])
         for key, value in _Reading(damaged, told):
             if _makes_sense(key, value):
-                fresh.execute(_PUT, (key, value))
+                fresh.execute(PUT, (key, value))
                 told.entries += 1
             else:
                 told.garbled += 1
-        fresh.execute("DELETE FROM entries WHERE key = ?", (encode(SEAL),))
+        fresh.execute(DELETE, (encode(SEAL),))
         fresh.execute("COMMIT")
         fresh.execute("PRAGMA journal_mode=DELETE")
     if not told.entries:

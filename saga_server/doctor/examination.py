@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from time import perf_counter
@@ -68,7 +69,7 @@ async def examine(config: Config, say: Say) -> bool:
     """Report each check with ``say``, without secrets. Returns whether all is well."""
     mask = Mask.of(secrets_of(config))
     report = DoctorReport(lambda text: say(mask(text)))
-    report.check(sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {_sqlite()}")
+    report.check(sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
     _settings(config, report)
     _doors(report)
     await _stores(config, report)
@@ -125,12 +126,6 @@ def _language(config: Config) -> str:
     if name is None:
         return DEFAULT
     return primary(WorldLibrary(default_roots(config.base)).get(name).language)
-
-
-def _sqlite() -> str:
-    import sqlite3
-
-    return sqlite3.sqlite_version
 
 
 def _settings(config: Config, report: DoctorReport) -> None:

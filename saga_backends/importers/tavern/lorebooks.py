@@ -226,7 +226,7 @@ def _rule(
     level = entry.plain.get(names["level"])
     position = entry.whole("position", most=7) if not isinstance(entry.plain.get("position"), str) else None
     role = entry.whole("role", most=2)
-    weight = entry.whole(names["weight"])
+    weight, depth = entry.whole(names["weight"]), entry.whole("depth")
     triggers = entry.texts("triggers")
     unknown = [each for each in triggers if each not in _TRIGGERS]
     if unknown:
@@ -250,13 +250,9 @@ def _rule(
         no_recursion_from=bool(entry.flag(names["prevent"])),
         recursion_level=int(level) if isinstance(level, bool) else entry.whole(names["level"]) or 0,
         position=POSITIONS[position] if position else "after_char" if stands == "after_char" else "",
-        depth=_depth(entry.whole("depth")) if position == 4 else None,
+        depth=(4 if depth is None else depth) if position == 4 else None,
         role=ROLES[role] if role else "",
         ignore_budget=bool(entry.flag(names["budget"])),
         triggers=tuple(each for each in triggers if each in _TRIGGERS),
         **beside,
     )
-
-
-def _depth(value: int | None) -> int:
-    return 4 if value is None else value
