@@ -26,14 +26,16 @@ POLICY: Final = (
 """The pages may only run and load files of this server, and send requests to it. Trusted Types are required and none is
 allowed, so that no text can become markup or a script."""
 
-_HEADERS: Final = {
+_HEADERS: Final = {"Cross-Origin-Resource-Policy": "same-origin", "Vary": "Accept-Encoding"}
+_PAGE_HEADERS: Final = {
+    **_HEADERS,
     "Content-Security-Policy": POLICY,
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
     "X-Frame-Options": "DENY",
-    "Vary": "Accept-Encoding",
+    "Cache-Control": "no-cache",
 }
+"""What a page may do is said with the page alone, and not again with each of its files."""
 _KEPT: Final = "public, max-age=31536000, immutable"
 
 
@@ -70,8 +72,8 @@ class _Pages:
         files = await self._read()
         tag = f'"{files.version}"'
         if request.headers.get("If-None-Match") == tag:
-            return web.Response(status=304, headers={**_HEADERS, "ETag": tag, "Cache-Control": "no-cache"})
-        return _response(request, files.index, {"ETag": tag, "Cache-Control": "no-cache"})
+            return web.Response(status=304, headers={**_PAGE_HEADERS, "ETag": tag})
+        return _response(request, files.index, {**_PAGE_HEADERS, "ETag": tag})
 
     async def file(self, request: web.Request) -> web.StreamResponse:
         """Answer with a script, a style sheet or an image."""
@@ -81,11 +83,10 @@ class _Pages:
             message = f"there is no {request.path}; the pages may have changed: load {PREFIX} anew"
             raise RequestError(message, status=404, kind="not_found_error")
         sent = await asyncio.to_thread(files.sent, name)
-        return _response(request, sent, {"Cache-Control": _KEPT})
+        return _response(request, sent, {**_HEADERS, "Cache-Control": _KEPT})
 
 
-def _response(request: web.Request, sent: Sent, more: dict[str, str]) -> web.Response:
-    headers = {**_HEADERS, **more}
+def _response(request: web.Request, sent: Sent, headers: dict[str, str]) -> web.Response:
     body = sent.plain
     if sent.packed is not None and "gzip" in request.headers.get("Accept-Encoding", ""):
         headers["Content-Encoding"], body = "gzip", sent.packed

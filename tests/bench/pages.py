@@ -49,7 +49,7 @@ GOALS: Final = (
     Goal("tree_ms", "Story, with the tree of the long session", 2_000, "ms"),
     Goal("graph_ms", "People and places, until the graph is drawn", 2_000, "ms"),
     Goal("sent_first_kb", "sent for a first page", None, "KB"),
-    Goal("sent_all_kb", "sent for all pages", 300, "KB"),
+    Goal("sent_all_kb", "sent for all pages", 200, "KB"),
     Goal("idle_percent", "an open page, nobody plays", 1, "% of a core"),
     Goal("playing_percent", "an open page, while another session plays", 1, "% of a core"),
 )
