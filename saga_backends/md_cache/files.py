@@ -12,10 +12,10 @@ import errno
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import evolve, frozen
 
@@ -48,6 +48,8 @@ from saga_core.values import PAGE_NAMES
 #
 # A page that differs from the record was edited by a user, and is returned as it is. A missing page, a page that is not
 # UTF-8, and a record with a wrong checksum count as damage.
+
+T = TypeVar("T")
 
 _FORMAT = 1
 _SETTLED = ".generation.json"
@@ -280,17 +282,10 @@ class _Root:
         if lock is not None:
             lock.release()
 
-    def read(self, scope: str) -> Pages | None:
+    def on(self, scope: str, call: Callable[[Generation], T]) -> T:
+        """Return what ``call`` returns for the generation of a scope."""
         with self._mapped():
-            return self._generation(scope).read()
-
-    def write(self, scope: str, pages: Pages) -> None:
-        with self._mapped():
-            self._generation(scope).write(pages)
-
-    def drop(self, scope: str) -> None:
-        with self._mapped():
-            self._generation(scope).drop()
+            return call(self._generation(scope))
 
     def scopes(self) -> list[str]:
         """Return all scopes. A folder that a user has copied is skipped, because its name does not match its scope."""
@@ -350,21 +345,21 @@ class FilesCache(CheckedStore):
     async def read(self, scope: str) -> Pages | None:
         """See ``MdCache.read``. Edited pages are returned as they are. The watermark is that of the last write."""
         self._check_scope(scope)
-        return await self._reader.run(self._root.read, scope)
+        return await self._reader.run(self._root.on, scope, Generation.read)
 
     async def write(self, scope: str, pages: Pages) -> None:
         """See ``MdCache.write``. The write completes even if the task that awaits it is cancelled."""
         self._check_scope(scope)
         check_pages(pages, self._info.limits)
         own = Pages(dict(pages.files), pages.watermark)
-        await self._writer.run(self._root.write, scope, own)
+        await self._writer.run(self._root.on, scope, lambda generation: generation.write(own))
 
     async def _scopes(self) -> list[str]:
         return await self._reader.run(self._root.scopes)
 
     async def _drop(self, scope: str) -> None:
         """Other files that a user has put into the folder are kept."""
-        await self._writer.run(self._root.drop, scope)
+        await self._writer.run(self._root.on, scope, Generation.drop)
 
     def locate(self, scope: str) -> str | None:
         """The folder of the scope's pages. It never changes, and exists after the first write."""

@@ -315,7 +315,6 @@ class GeminiFormat(ReplyFormat):
     _sent: int = field(default=0, init=False)
     _calls: dict[int, GatheredCalls] = field(factory=dict, init=False)
     """The tool calls of each choice, as far as they have arrived."""
-    _usage: Mapping[str, Any] = field(factory=dict, init=False)
     _ends: dict[int, str] = field(factory=dict, init=False)
     _about: dict[int, Mapping[str, Any]] = field(factory=dict, init=False)
     """Google's own fields of each candidate."""
@@ -333,7 +332,7 @@ class GeminiFormat(ReplyFormat):
 
     def _told(self, index: int, parts: Sequence[Any], reason: str = "") -> bytes:
         candidate: dict[str, Any] = {"content": {"parts": parts, "role": "model"}, "index": index}
-        usage = {"usageMetadata": self._usage} if self._usage and reason else {}
+        usage = {"usageMetadata": _counts(self.counts)} if self.counts is not None and reason else {}
         beside: dict[str, Any] = {}
         if reason:
             about, beside = _told_of(self._about.get(index), reason)
@@ -358,11 +357,6 @@ class GeminiFormat(ReplyFormat):
     def finish(self, index: int, reason: str) -> bytes:
         """Nothing yet; ``end`` gives the reason."""
         self._ends[index] = reason
-        return b""
-
-    def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """Nothing yet; ``end`` gives the token counts."""
-        self._usage = _counts(usage)
         return b""
 
     def end(self) -> bytes:

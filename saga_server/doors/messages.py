@@ -191,8 +191,6 @@ class MessagesFormat(ReplyFormat):
     """The type of the open block; empty while none is open."""
     _calls: StreamedCalls = field(factory=StreamedCalls, init=False)
     _blocks: int = field(default=0, init=False)
-    _reason: str = field(default="end_turn", init=False)
-    _usage: dict[str, int] = field(factory=lambda: {"output_tokens": 0}, init=False)
 
     def _message(self, content: Sequence[Any], reason: str | None, usage: Mapping[str, int]) -> dict[str, Any]:
         return {
@@ -259,18 +257,14 @@ class MessagesFormat(ReplyFormat):
 
     def finish(self, index: int, reason: str) -> bytes:
         """The end of the last block."""
-        self._reason = _REASONS.get(reason, "end_turn")
+        self.reason = reason
         return self._close()
-
-    def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """Nothing yet; ``end`` gives the token counts."""
-        self._usage = _counts(usage)
-        return b""
 
     def end(self) -> bytes:
         """``message_delta`` and ``message_stop``."""
-        delta = {"stop_reason": self._reason, "stop_sequence": None}
-        last = _event({"type": "message_delta", "delta": delta, "usage": self._usage})
+        delta = {"stop_reason": _REASONS.get(self.reason, "end_turn"), "stop_sequence": None}
+        usage = {"output_tokens": 0} if self.counts is None else _counts(self.counts)
+        last = _event({"type": "message_delta", "delta": delta, "usage": usage})
         return last + _event({"type": "message_stop"})
 
     def keep_alive(self) -> bytes:

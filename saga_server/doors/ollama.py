@@ -197,8 +197,6 @@ class OllamaFormat(ReplyFormat):
     chat: bool = True
     _began: int = field(factory=time.perf_counter_ns, init=False)
     _calls: GatheredCalls = field(factory=GatheredCalls, init=False)
-    _reason: str = field(default="stop", init=False)
-    _counts: Mapping[str, int] = field(factory=dict, init=False)
 
     @property
     def content_type(self) -> str:
@@ -213,9 +211,10 @@ class OllamaFormat(ReplyFormat):
         made = datetime.now(UTC).isoformat().replace("+00:00", "Z")
         return {"model": self.model, "created_at": made, **body, "done": False, **more}
 
-    def _ended(self, reason: str, counts: Mapping[str, int]) -> dict[str, Any]:
+    def _ended(self, reason: str, usage: Usage | None) -> dict[str, Any]:
         took = time.perf_counter_ns() - self._began
         told = {"total_duration": took, "load_duration": 0, "prompt_eval_duration": 0, "eval_duration": took}
+        counts = {} if usage is None else {"prompt_eval_count": usage.input, "eval_count": usage.output}
         return {"done": True, "done_reason": reason if reason in _TOLD else "stop", **told, **counts}
 
     def text(self, index: int, text: str) -> bytes:
@@ -228,20 +227,10 @@ class OllamaFormat(ReplyFormat):
         thought = reasoning_in(fields)
         return _line(self._part("", thought)) if thought else b""
 
-    def finish(self, index: int, reason: str) -> bytes:
-        """Nothing yet; the last line gives the reason."""
-        self._reason = reason
-        return b""
-
-    def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """Nothing yet; the last line gives the counts."""
-        self._counts = _counts(usage)
-        return b""
-
     def end(self) -> bytes:
         """A line with the tool calls, if any, and the last line."""
         calls = _line(self._part("", "", self._calls.calls)) if self._calls.calls else b""
-        return calls + _line(self._part("", **self._ended(self._reason, self._counts)))
+        return calls + _line(self._part("", **self._ended(self.reason, self.counts)))
 
     def keep_alive(self) -> bytes:
         """A line without text. It must be JSON, because clients parse every line."""
@@ -259,7 +248,7 @@ class OllamaFormat(ReplyFormat):
         """The reply as one JSON object."""
         choice = choices[0]
         self._calls.gather(choice.extra)
-        ended = self._ended(choice.finish, {} if usage is None else _counts(usage))
+        ended = self._ended(choice.finish, usage)
         return to_json(self._part(choice.text, reasoning_in(choice.extra), self._calls.calls, **ended)).encode()
 
 
@@ -270,10 +259,6 @@ def _loaded(model: str, *, chat: bool) -> dict[str, Any]:
 
 def _call(call: GatheredCall) -> dict[str, Any]:
     return {"id": call.id, "function": {"name": call.name, "arguments": call.parsed}}
-
-
-def _counts(usage: Usage) -> dict[str, int]:
-    return {"prompt_eval_count": usage.input, "eval_count": usage.output}
 
 
 def _line(value: Mapping[str, Any]) -> bytes:

@@ -187,11 +187,9 @@ class ResponsesFormat(ReplyFormat):
     """The items so far; the last one may be open."""
     _open: bool = field(default=False, init=False)
     _calls: StreamedCalls = field(factory=StreamedCalls, init=False)
-    _reason: str = field(default="stop", init=False)
-    _usage: Mapping[str, Any] | None = field(default=None, init=False)
 
     def _response(self, status: str, error: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        incomplete = {"reason": _INCOMPLETE[self._reason]} if status == "incomplete" else None
+        incomplete = {"reason": _INCOMPLETE[self.reason]} if status == "incomplete" else None
         return {
             **{name: self.request.get(name) for name in _REPEATED},
             "id": self._id,
@@ -207,7 +205,7 @@ class ResponsesFormat(ReplyFormat):
             "store": False,
             "tool_choice": self.request.get("tool_choice") or "auto",
             "tools": self.request.get("tools") or [],
-            "usage": self._usage,
+            "usage": None if self.counts is None else _counts(self.counts),
         }
 
     def _event(self, kind: str, **fields: Any) -> bytes:
@@ -292,17 +290,12 @@ class ResponsesFormat(ReplyFormat):
 
     def finish(self, index: int, reason: str) -> bytes:
         """The events that close the last item."""
-        self._reason = reason
+        self.reason = reason
         return self._close()
-
-    def usage(self, usage: Usage, dollars: float | None) -> bytes:
-        """Nothing yet; ``end`` gives the token counts."""
-        self._usage = _counts(usage)
-        return b""
 
     @property
     def _status(self) -> str:
-        return "incomplete" if self._reason in _INCOMPLETE else "completed"
+        return "incomplete" if self.reason in _INCOMPLETE else "completed"
 
     def end(self) -> bytes:
         """``response.completed``, or ``response.incomplete`` at the limit of tokens and if the rest is withheld."""
@@ -322,8 +315,7 @@ class ResponsesFormat(ReplyFormat):
             self.text(0, choice.text)
         self.extra(0, {"tool_calls": choice.extra.get("tool_calls")})
         self.finish(0, choice.finish)
-        if usage is not None:
-            self._usage = _counts(usage)
+        self.counts = usage
         return to_json(self._response(self._status)).encode()
 
 

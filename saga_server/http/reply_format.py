@@ -32,6 +32,10 @@ class ReplyFormat(ABC):
     """
 
     model: str
+    reason: str = field(default="stop", init=False)
+    """The reason why the choice that ended last did so."""
+    counts: Usage | None = field(default=None, init=False)
+    """The token counts, once they have come."""
 
     @property
     def content_type(self) -> str:
@@ -50,12 +54,14 @@ class ReplyFormat(ABC):
         """Other fields of a delta, if the format has a place for them."""
         return b""
 
-    @abstractmethod
     def finish(self, index: int, reason: str) -> bytes:
         """The end of a choice. ``reason`` is that of OpenAI's chat API: ``stop``, ``length``, …"""
+        self.reason = reason
+        return b""
 
     def usage(self, usage: Usage, dollars: float | None) -> bytes:
         """The token counts, if the client asked for them."""
+        self.counts = usage
         return b""
 
     def end(self) -> bytes:
