@@ -321,6 +321,8 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
             raise BadInput(f"storage.{kind}.backend: what opens {name} is not asynchronous; write it with async def")
         store = await opening
     except Exception as error:
+        if isinstance(error, BadInput) and str(error).startswith("options."):
+            raise BadInput(f"storage.{kind}.{error}") from error
         if isinstance(error, SagaError) and not isinstance(error, StoreUnavailable):
             raise
         if not isinstance(error, (ImportError, StoreUnavailable)):

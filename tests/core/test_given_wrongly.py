@@ -104,3 +104,9 @@ async def test_a_journal_that_does_not_keep_its_data_is_told() -> None:
         assert "`durable`: every session is lost" in saga.counters.degraded["journal.forgets"]
     async with Saga.open(memory_config()) as saga:
         assert "journal.forgets" not in saga.counters.degraded
+
+
+async def test_an_unknown_option_names_its_store() -> None:
+    config = {"storage": {"profile": "memory", "state": {"backend": "memory", "options": {"foo": 1}}}}
+    with pytest.raises(BadInput, match=r"^storage\.state\.options\.foo: unknown option"):
+        await Saga.open(config)

@@ -17,6 +17,7 @@ from attrs import field, frozen
 from saga_core.config import Config
 from saga_core.errors import BadInput, LeaseLost, OwnedElsewhere, StoreLocked
 from saga_server.cli.settings import Place
+from saga_server.terminal import say
 
 if TYPE_CHECKING:
     from saga_core import Saga
@@ -70,6 +71,9 @@ async def _reached(config: Config, asking: Sequence[Asking], work: Work | None) 
         except NotAnswered as error:
             raise StoreLocked(f"{locked} ({error})") from error
     try:
+        for name, reason in saga.counters.degraded.items():
+            if name.startswith("journal."):
+                say(f"{name}: {reason}", err=True)
         if work is None:
             from saga_server.cli.data.own_api import own_api
 
