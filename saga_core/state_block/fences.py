@@ -177,7 +177,52 @@ _LEADS = frozenset(("<", CHANNEL[0]))
 _LINE_STARTS = frozenset(("", *BLANKS, *NEWLINES, QUOTE_MARK))
 
 
-class FenceFilter:
+class GapFilter:
+    """What the filters of a stream have in common: they hold back the white space before what may be hidden, join the
+    texts around what was hidden, and keep track of thinking."""
+
+    def __init__(self) -> None:
+        self.in_prose = False
+        """Whether the last chunk ended within a line of the story."""
+        self._out: list[str] = []
+        self._gap: list[str] = []
+        self._shown = False
+        self._joining = False
+        self._joint = 0
+        self._tail = ""
+        """The last characters read, which may contain the beginning of a mark of thinking."""
+        self._thinking = False
+        self._drafts = 0
+
+    def _hide_gap(self) -> None:
+        """Begin to hide. Of the gap before it only the rank counts."""
+        self._joint = max(self._joint, gap_rank("".join(self._gap)))
+        self._gap.clear()
+        self._joining = True
+        self._tail = ""
+
+    def _take_gap(self) -> str:
+        """Take out the gap that was held back, or what stands for it between two texts."""
+        gap = "".join(self._gap)
+        self._gap.clear()
+        if self._joining:
+            rank = max(self._joint, gap_rank(gap))
+            gap = (JOINTS[rank] if self._shown else "") + last_line(gap)
+            self._joining, self._joint = False, 0
+        return gap
+
+    def _take_text(self) -> str:
+        text = "".join(self._out)
+        self._out.clear()
+        return text
+
+    def _keep(self, seen: str) -> None:
+        """Remember the end of the text read so far, if a mark may begin in it."""
+        tail = seen[-THINK_REACH:]
+        self._tail = tail if may_begin_mark(tail) else ""
+
+
+class FenceFilter(GapFilter):
     """Hides the fenced state blocks of one reply while it streams; ``saga_core.state_block.fences`` has the grammar.
 
     Feed the chunks of the reply in order and send the returned text on. The concatenation does not depend on how the
@@ -194,18 +239,11 @@ class FenceFilter:
     """
 
     def __init__(self) -> None:
-        self._out: list[str] = []
+        super().__init__()
         self._blocks: list[RawBlock] = []
         self._finished = False
         self._mode = _Mode.FLOW
-        self.in_prose = False
-        """Whether the last chunk ended within a line of the story."""
-        # Outside blocks: the gap that is held back, and the state that the next visible text depends on.
-        self._gap: list[str] = []
         self._line_start = True
-        self._shown = False
-        self._joining = False
-        self._joint = 0
         # Inside a block.
         self._in_block = False
         self._opened_by = ""
@@ -216,11 +254,8 @@ class FenceFilter:
         self._run = 0
         self._blanks: list[str] = []
         self._word = ""
-        # Thinking: the last characters read, which may contain the beginning of a tag.
-        self._tail = ""
-        self._thinking = False
         self._ended = False
-        self._drafts = self._sure_drafts = 0
+        self._sure_drafts = 0
         # The visible text of a reply that begins with an element or a token, and where in it blocks stood.
         self._lead: list[str] | None = []
         self._led = 0
@@ -317,10 +352,8 @@ class FenceFilter:
         raise RuntimeError("this filter is finished: make a new one for each reply")
 
     def _take_out(self) -> str:
-        text = "".join(self._out)
-        self._out.clear()
         self.in_prose = self._mode is _FLOW and not (self._line_start or self._in_block or self._joining)
-        return text
+        return self._take_text()
 
     @property
     def open_fence(self) -> str:
@@ -434,12 +467,9 @@ class FenceFilter:
     def _open_block(self) -> None:
         if self._in_block:
             self._end_block(closed=self._closes())
-        self._joint = max(self._joint, gap_rank("".join(self._gap)))
-        self._gap.clear()
-        self._joining = True
+        self._hide_gap()
         self._in_block, self._opened_by, self._opened_with = True, self._fence, self._run
         self._forget_candidate()
-        self._tail = ""
 
     def _end_block(self, *, closed: bool, open_: bool = False) -> None:
         body = strip_info("".join(self._body))
@@ -452,15 +482,9 @@ class FenceFilter:
 
     def _show(self, text: str) -> None:
         """Release the gap and then ``text``, which must not begin with white space."""
-        gap = "".join(self._gap)
-        self._gap.clear()
-        if self._joining:
-            rank = max(self._joint, gap_rank(gap))
-            gap = (JOINTS[rank] if self._shown else "") + last_line(gap)
-            self._joining, self._joint = False, 0
+        if self._joining or self._gap:
             self._tail = ""
-        elif gap:
-            self._tail = ""
+        gap = self._take_gap()
         self._out += [gap, text]
         if self._lead is not None:
             self._note_lead(gap + text)
@@ -487,8 +511,3 @@ class FenceFilter:
         if seen[read:].strip():
             self._sure_drafts = self._drafts
         self._keep(seen[read:])
-
-    def _keep(self, seen: str) -> None:
-        """Remember the end of the text read so far, if a tag may begin in it."""
-        tail = seen[-THINK_REACH:]
-        self._tail = tail if may_begin_mark(tail) else ""

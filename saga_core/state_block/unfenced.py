@@ -29,7 +29,7 @@ from attrs import define, evolve, field
 
 from saga_core.language import all_of, any_of, every, normalized, squash
 from saga_core.state_block import fences
-from saga_core.state_block.fences import BLANKS, JOINTS, RawBlock
+from saga_core.state_block.fences import BLANKS, RawBlock
 from saga_core.state_block.fields import FIELDS, field_of, is_header
 from saga_core.trackers import NO_TRACKERS, Trackers
 
@@ -441,16 +441,14 @@ class _Mode(Enum):
 _halts = _HALTS.search  # a module name, because it is looked up for every chunk of a stream
 
 
-class ReportFilter:
+class ReportFilter(fences.GapFilter):
     """Hides the unfenced reports of one reply while it streams. Feed it the output of a ``FenceFilter``."""
 
     def __init__(self, own: Trackers = NO_TRACKERS) -> None:
+        super().__init__()
         self._counted = own
-        self._out: list[str] = []
         self._reports: list[RawBlock] = []
         self._mode = _Mode.START
-        self.in_prose = False
-        """Whether the last chunk ended within a line of the story."""
         self._line = ""
         self._more: list[str] = []
         """The rest of a line that the candidate takes whatever follows."""
@@ -460,14 +458,7 @@ class ReportFilter:
         self._too_long = False
         """Whether this line was given up because of its length. No other candidate begins in it."""
         self._candidate: ReportCandidate | None = None
-        self._gap: list[str] = []
-        self._shown = False
-        self._joining = False
-        self._joint = 0
-        self._tail = ""
-        self._thinking = False
         self._behind_thought = False
-        self._drafts = 0
 
     @property
     def open_fence(self) -> str:
@@ -534,10 +525,8 @@ class ReportFilter:
         return self._take_out()
 
     def _take_out(self) -> str:
-        text = "".join(self._out)
-        self._out.clear()
         self.in_prose = self._mode is _Mode.PASS and not self._joining
-        return text
+        return self._take_text()
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -785,11 +774,8 @@ class ReportFilter:
         candidate, self._candidate = self._candidate, None
         assert candidate is not None
         self._reports.append(RawBlock("".join(candidate.body), closed, unfenced=True, open=open_))
-        self._joint = max(self._joint, fences.gap_rank("".join(self._gap)))
-        self._gap.clear()
-        self._joining = True
+        self._hide_gap()
         self._mode = _Mode.PASS if candidate.kind is ReportKind.TAGGED else _Mode.START
-        self._tail = ""
 
     def _show(self, text: str) -> None:
         """Show ``text``. White space at its end is held back until more text follows."""
@@ -805,13 +791,7 @@ class ReportFilter:
 
     def _release(self, text: str) -> None:
         if self._gap or self._joining:
-            gap = "".join(self._gap)
-            self._gap.clear()
-            if self._joining:
-                rank = max(self._joint, fences.gap_rank(gap))
-                gap = (JOINTS[rank] if self._shown else "") + fences.last_line(gap)
-                self._joining, self._joint = False, 0
-            text = gap + text
+            text = self._take_gap() + text
         self._out.append(text)
         self._shown = True
         if self._tail or fences.may_begin_mark(text) or fences.ends_mark(text):
@@ -830,8 +810,3 @@ class ReportFilter:
             read = tag.end()
         self._behind_thought = read > 0 and not self._thinking and not seen[read:].strip()
         self._keep(seen[read:])
-
-    def _keep(self, seen: str) -> None:
-        """Remember the end of the text read so far, if a tag may begin in it."""
-        tail = seen[-fences.THINK_REACH :]
-        self._tail = tail if fences.may_begin_mark(tail) else ""
