@@ -416,12 +416,6 @@ def _asking_jobs(
 ) -> tuple[CardsJob, DoubtsJob, Chapters]:
     """Build what asks the model of ``extraction`` about cards, names and chapters."""
     extractor, asks = extraction.extractor, base.settings.config.extraction
-    card_reader = name_reader = None
-    if extractor is not None and (asks.cards or asks.names):
-        from saga_core.extraction import CardReader, OnePersonReader
-
-        card_reader = CardReader.of(extractor) if asks.cards else None
-        name_reader = OnePersonReader.of(extractor) if asks.names else None
     asking = made(
         Asking,
         base,
@@ -431,7 +425,9 @@ def _asking_jobs(
     )
     call = extractor.call_for("chapters", CHAPTER_TOKENS) if extractor is not None else None
     chapters = made(Chapters, base, asking=asking, call=call, count=base.stores.counter.count)
-    return CardsJob(reader=card_reader, asking=asking), DoubtsJob(reader=name_reader, asking=asking), chapters
+    cards = CardsJob(reader=extractor if asks.cards else None, asking=asking)
+    doubts = DoubtsJob(reader=extractor if asks.names else None, asking=asking)
+    return cards, doubts, chapters
 
 
 def _asking(config: Config, reviewers: Reviewers) -> frozenset[str]:

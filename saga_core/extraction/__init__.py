@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_core.extraction.card import CardReader, CardReading, card_events, doubles
+    from saga_core.extraction.card import CardReading, card_events, doubles, read_card
     from saga_core.extraction.counts import count_events
     from saga_core.extraction.edited import still_told
     from saga_core.extraction.extractor import Extractor
-    from saga_core.extraction.one_person import OnePersonReader, Pair
+    from saga_core.extraction.one_person import Pair, read_pairs
     from saga_core.extraction.player import nameless, second_person, the_player
     from saga_core.extraction.tool_reports import REPORT, read_call, report_tool
     from saga_core.extraction.window import WindowTurn, fits
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REPORT",
-    "CardReader",
     "CardReading",
     "Extractor",
-    "OnePersonReader",
     "Pair",
     "WindowTurn",
     "card_events",
@@ -32,7 +30,9 @@ __all__ = [
     "mention_event",
     "nameless",
     "read_call",
+    "read_card",
     "read_delta",
+    "read_pairs",
     "report_tool",
     "second_person",
     "still_told",

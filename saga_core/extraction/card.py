@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from saga_core.extraction.answer import are_hit_points
 from saga_core.extraction.extractor import Extractor
@@ -25,12 +25,8 @@ from saga_core.model import Event, Introduced, Kind, WorldState, deltas
 from saga_core.model_calls import (
     BeforeCall,
     Count,
-    ModelCall,
-    ModelCallFailed,
     Paid,
-    Unusable,
     object_schema,
-    read_object,
 )
 from saga_core.naming import Evidence, Names, is_word_for_player, pattern_of
 from saga_core.state_block import parse_block
@@ -58,27 +54,14 @@ class CardReading:
     """What the player has at the beginning, with quantities."""
 
 
-@define(eq=False)
-class CardReader:
-    """Asks a model about a card."""
-
-    call: ModelCall
-    count: Count
-    _form: Mapping[str, Any] = field(factory=lambda: card_schema())
-
-    @classmethod
-    def of(cls, extractor: Extractor) -> CardReader:
-        """One that asks the model of an extractor."""
-        return cls(extractor.call_for("cards", MAX_TOKENS), extractor.counter.count)
-
-    async def read(self, card: str, language: str, *, before_call: BeforeCall, paid: Paid) -> CardReading:
-        """What the model reads in ``card``. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does."""
-        plan = ask_about_card(card, language, self.count)
-        answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("card", self._form))
-        try:
-            return reading_of(read_object(answer.text), card)
-        except Unusable as problem:
-            raise ModelCallFailed(f"the answer about the card cannot be read: {problem}") from None
+async def read_card(
+    card: str, language: str, extractor: Extractor, *, before_call: BeforeCall, paid: Paid
+) -> CardReading:
+    """What the model reads in ``card``. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does."""
+    plan = ask_about_card(card, language, extractor.counter.count)
+    form = ("card", card_schema())
+    answer = await extractor.object_about("cards", plan, form, MAX_TOKENS, before_call=before_call, paid=paid)
+    return reading_of(answer, card)
 
 
 def card_schema() -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from attrs import define, field
 
@@ -13,7 +14,17 @@ from saga_core.extraction.question import ask, ask_again
 from saga_core.extraction.window import WindowTurn, ask_window, read_window, window_schema, window_turn
 from saga_core.messages import PromptPlan
 from saga_core.model import WorldState
-from saga_core.model_calls import LONGEST, BeforeCall, ModelAnswer, ModelCall, ModelCallFailed, Paid, Report
+from saga_core.model_calls import (
+    LONGEST,
+    BeforeCall,
+    ModelAnswer,
+    ModelCall,
+    ModelCallFailed,
+    Paid,
+    Report,
+    Unusable,
+    read_object,
+)
 from saga_core.ports import ChatModel, TokenCounter, UsagePart
 from saga_core.state_block import BlockStatus, StateReading
 
@@ -58,6 +69,8 @@ class Extractor:
     """Whether the model is asked only for the few fields that small models get right."""
     call: ModelCall = field(init=False)
     window_call: ModelCall = field(init=False)
+    _calls: dict[str, ModelCall] = field(factory=dict, init=False)
+    """Those for other purposes. They are kept for what they learn of the provider."""
 
     def __attrs_post_init__(self) -> None:
         ask = partial(ModelCall, self.chat, self.model, "extraction", self.report)
@@ -69,6 +82,27 @@ class Extractor:
         return ModelCall(
             self.chat, self.model, purpose, self.report, ONCE_TIMEOUT, max_tokens, refuses="the text", persists=True
         )
+
+    async def object_about(
+        self,
+        purpose: str,
+        plan: PromptPlan,
+        schema: tuple[str, Mapping[str, Any]],
+        max_tokens: int,
+        *,
+        before_call: BeforeCall,
+        paid: Paid,
+    ) -> dict[str, Any]:
+        """The JSON object with which the model answers a question for another purpose.
+
+        Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does.
+        """
+        call = self._calls.setdefault(purpose, self.call_for(purpose, max_tokens))
+        answer = await call.ask(plan, before_call=before_call, paid=paid, schema=schema)
+        try:
+            return read_object(answer.text)
+        except Unusable as problem:
+            raise ModelCallFailed(f"the answer about {purpose} cannot be read: {problem}") from None
 
     async def extract(
         self,

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.question import quoted
@@ -19,12 +19,8 @@ from saga_core.messages import PromptPlan, question
 from saga_core.model_calls import (
     BeforeCall,
     Count,
-    ModelCall,
-    ModelCallFailed,
     Paid,
-    Unusable,
     object_schema,
-    read_object,
 )
 from saga_core.naming import Doubt
 
@@ -60,30 +56,14 @@ class Answer:
     """The words of the story on which the answer rests."""
 
 
-@define(eq=False)
-class OnePersonReader:
-    """Asks a model which characters are one person."""
-
-    call: ModelCall
-    count: Count
-    _form: Mapping[str, Any] = field(factory=lambda: schema())
-
-    @classmethod
-    def of(cls, extractor: Extractor) -> OnePersonReader:
-        """One that asks the model of an extractor."""
-        return cls(extractor.call_for("names", MAX_TOKENS), extractor.counter.count)
-
-    async def read(
-        self, pairs: Sequence[Pair], language: str, *, before_call: BeforeCall, paid: Paid
-    ) -> tuple[Answer, ...]:
-        """The answers to some pairs. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider
-        does."""
-        plan = ask(pairs, language, self.count)
-        answer = await self.call.ask(plan, before_call=before_call, paid=paid, schema=("one_person", self._form))
-        try:
-            return answers_of(read_object(answer.text), pairs)
-        except Unusable as problem:
-            raise ModelCallFailed(f"the answer about names cannot be read: {problem}") from None
+async def read_pairs(
+    pairs: Sequence[Pair], language: str, extractor: Extractor, *, before_call: BeforeCall, paid: Paid
+) -> tuple[Answer, ...]:
+    """The answers to some pairs. Raises ``ModelCallFailed``, and ``UpstreamError`` if the provider does."""
+    plan = ask(pairs, language, extractor.counter.count)
+    form = ("one_person", schema())
+    answer = await extractor.object_about("names", plan, form, MAX_TOKENS, before_call=before_call, paid=paid)
+    return answers_of(answer, pairs)
 
 
 def schema() -> dict[str, Any]:

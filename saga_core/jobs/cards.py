@@ -24,7 +24,7 @@ from saga_core.model_calls import ModelCallFailed
 from saga_core.sessions import LiveSession, amend
 
 if TYPE_CHECKING:
-    from saga_core.extraction import CardReader, CardReading
+    from saga_core.extraction import CardReading, Extractor
 
 log = logging.getLogger("saga.jobs")
 
@@ -44,7 +44,7 @@ class CardsJob(Job):
     counter = "cards"
     mode = "cards"
 
-    reader: CardReader | None
+    reader: Extractor | None
     asking: Asking
     _cards: dict[str, str] = field(factory=dict)
     """Session -> the text that is to be read."""
@@ -81,13 +81,15 @@ class CardsJob(Job):
         self.asking.counters.recover(CARDS)
         return Step(done=1)
 
-    async def _reading(self, live: LiveSession, card: str, reader: CardReader) -> CardReading:
+    async def _reading(self, live: LiveSession, card: str, reader: Extractor) -> CardReading:
+        from saga_core.extraction import read_card  # only needed with a model
+
         key = blake2b(card.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         if (found := self._read.get(key)) is not None:
             return found
         language = detect(card, live.world.language)
         paid = self.asking.paid(live, live.tree.root)
-        found = await reader.read(card, language, before_call=self.asking.before_call, paid=paid)
+        found = await read_card(card, language, reader, before_call=self.asking.before_call, paid=paid)
         self._read[key] = found
         self.asking.counters.add("cards.read")
         return found

@@ -26,7 +26,7 @@ from saga_core.naming import Doubt, disguise, doubts
 from saga_core.sessions import LiveSession, amend
 
 if TYPE_CHECKING:
-    from saga_core.extraction import OnePersonReader
+    from saga_core.extraction import Extractor
 
 log = logging.getLogger("saga.jobs")
 
@@ -67,7 +67,7 @@ class DoubtsJob(FollowingJob):
     counter = "names"
     mode = "names"
 
-    reader: OnePersonReader | None
+    reader: Extractor | None
     asking: Asking
     _looked: LRUCache[str, _Looked] = field(factory=lambda: LRUCache(_KEPT))
 
@@ -123,7 +123,7 @@ class DoubtsJob(FollowingJob):
     async def _answers(
         self, live: LiveSession, turn: str, state: WorldState, chosen: Sequence[Doubt]
     ) -> Sequence[tuple[Doubt, bool | None, str]]:
-        from saga_core.extraction import Pair  # only needed with a model
+        from saga_core.extraction import Pair, read_pairs  # only needed with a model
 
         assert self.reader is not None
 
@@ -134,7 +134,7 @@ class DoubtsJob(FollowingJob):
         ]
         language = detect(pairs[0].story, live.world.language)
         paid = self.asking.paid(live, turn)
-        found = await self.reader.read(pairs, language, before_call=self.asking.before_call, paid=paid)
+        found = await read_pairs(pairs, language, self.reader, before_call=self.asking.before_call, paid=paid)
         self.asking.counters.recover(DOUBTS)
         self.asking.counters.add("names.asked", len(found))
         return [(each.doubt, each.same, each.words) for each in found]
