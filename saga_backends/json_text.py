@@ -36,7 +36,7 @@ def read_text(data: str | bytes, most: int = MOST_VALUES) -> Any:
     if len(text) > _FEW and not _is_within(text, most):
         raise TooManyValues(f"more than {most:,} values")
     try:
-        value = _parsed(text)
+        value = _DECODER.decode(text)
         # Only an escape can produce a lone surrogate.
         if "\\u" in text and _ESCAPED_SURROGATE.search(text):
             return without_surrogates(value, _STREAMED if isinstance(data, str) else frozenset())
@@ -59,14 +59,6 @@ def without_surrogates(value: Any, kept: frozenset[str] = frozenset()) -> Any:
             for name, entry in value.items()
         }
     return value
-
-
-def _parsed(text: str) -> Any:
-    if text[:1] == "{":  # fast path without surrounding white space, the search for which takes as long as parsing
-        value, end = _DECODER.raw_decode(text)
-        if end == len(text):
-            return value
-    return _DECODER.decode(text)
 
 
 def _is_within(text: str, most: int) -> bool:

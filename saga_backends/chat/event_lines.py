@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from attrs import define, field
 
@@ -42,15 +42,8 @@ class EventLines:
     """The memory that ``_data`` and ``loose`` take, in bytes."""
     _is_error: bool = field(default=False, init=False)
 
-    def feed(self, chunk: bytes) -> Iterable[str]:
-        """Return the data of the events that ``chunk`` completes. Raises ``UpstreamError`` for one without end."""
-        if self._begun and chunk[:6] == b"data: " and not (self._rest or self._data or self._is_error or self.bare):
-            end = -4 if chunk[-4:] == b"\r\n\r\n" else -2 if chunk[-2:] == b"\n\n" and chunk[-3:-2] != b"\r" else 0
-            if end and chunk.count(b"\n") == 2:
-                return (chunk[6:end].decode("utf-8", "replace"),)  # fast path: nearly all chunks are one whole event
-        return self._fed(chunk)
-
-    def _fed(self, chunk: bytes) -> Iterator[str]:
+    def feed(self, chunk: bytes) -> Iterator[str]:
+        """Yield the data of the events that ``chunk`` completes. Raises ``UpstreamError`` for one without end."""
         self._rest += chunk
         if b"\n" not in chunk:  # do not search a long incomplete line again for each chunk
             if len(self._rest) > LONGEST_LINE:

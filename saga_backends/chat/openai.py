@@ -248,30 +248,11 @@ class ChatPieces(Pieces):
         """See ``Pieces``."""
         return ("choices",)
 
-    def read(self, value: Mapping[str, Any], *, whole: bool) -> Iterable[ChatPart]:
-        """Return the parts of a chunk, or of a whole completion."""
-        return self._plain(value) or self._parts(value)
-
-    def _plain(self, chunk: Mapping[str, Any]) -> tuple[TextPart] | None:
-        """Return the text of a chunk that contains only text, as nearly all do, or None for other chunks."""
-        if chunk.get("usage"):
-            return None
-        choices = chunk.get("choices")
-        if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
-            return None
-        choice = choices[0]
-        delta, index = choice.get("delta"), choice.get("index")
-        if type(delta) is not dict or len(delta) != 1 or type(index) is not int or index < 0:
-            return None
-        text = delta.get("content")
-        if type(text) is not str or not text or choice.get("finish_reason"):
-            return None
-        return (TextPart(text, index),)
-
-    def _parts(self, chunk: Mapping[str, Any]) -> Iterator[ChatPart]:
-        if isinstance(chunk.get("usage"), Mapping):
-            self.usage = usage_of(chunk["usage"])
-        choices = chunk.get("choices")
+    def read(self, value: Mapping[str, Any], *, whole: bool) -> Iterator[ChatPart]:
+        """Yield the parts of a chunk, or of a whole completion."""
+        if isinstance(value.get("usage"), Mapping):
+            self.usage = usage_of(value["usage"])
+        choices = value.get("choices")
         if isinstance(choices, list) and len(choices) > MOST_CHOICES:
             raise UpstreamError(f"the provider sent {len(choices):,} choices at once, more than {MOST_CHOICES}")
         for position, choice in enumerate(choices if isinstance(choices, list) else ()):

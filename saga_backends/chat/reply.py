@@ -124,11 +124,7 @@ class ModelReply:
         error = error_in(value, self.pieces.shape)
         if error is not None:
             raise self.blame.reported(error)
-        found = self.pieces.read(value, whole=whole)
-        if type(found) is tuple and len(found) == 1 and type(found[0]) is TextPart and not self.beginning:
-            self._count(found[0])  # fast path for nearly all events
-            return found
-        return self._checked(found)
+        return self._checked(self.pieces.read(value, whole=whole))
 
     def _checked(self, parts: Iterable[ChatPart]) -> Iterator[ChatPart]:
         for part in parts:

@@ -137,10 +137,11 @@ BLAME = Blame("openai", "host", 1.0)
 
 
 def test_values_are_counted_before_they_are_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def parsed(text: str) -> Any:
-        raise AssertionError("it is parsed")
+    class Parsing:
+        def decode(self, text: str) -> Any:
+            raise AssertionError("it is parsed")
 
-    monkeypatch.setattr(json_text, "_parsed", parsed)
+    monkeypatch.setattr(json_text, "_DECODER", Parsing())
     for many in ("{}," * MOST_VALUES, "0," * MOST_VALUES, "[" * (MOST_VALUES + 1), '"",' * 4 * MOST_VALUES):
         with pytest.raises(TooManyValues, match="more than 1,000,000 values"):
             read_text(f"[{many}0]")
