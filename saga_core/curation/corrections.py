@@ -163,10 +163,15 @@ def _hp(desk: _Desk) -> tuple[Event, ...]:
 
 def _give(desk: _Desk) -> tuple[Event, ...]:
     item, introduced = desk.ensured("item", Kind.ITEM)
-    return (
-        *introduced,
-        deltas.ItemGained(desk.who().id, item, desk.number("quantity", 1, digits=_QUANTITY_DIGITS) or 0),
-    )
+    who, quantity = desk.who().id, desk.number("quantity", 1, digits=_QUANTITY_DIGITS) or 0
+    if desk.text("from"):
+        return (*introduced, deltas.ItemTransferred(desk.who("from").id, who, item, quantity))
+    return (*introduced, deltas.ItemGained(who, item, quantity))
+
+
+def _met(desk: _Desk) -> tuple[Event, ...]:
+    who, introduced = desk.ensured("who", Kind.CHARACTER)
+    return (*introduced, deltas.Met(who))
 
 
 def _take(desk: _Desk) -> tuple[Event, ...]:
@@ -367,9 +372,9 @@ _FORMS: dict[str, _Form] = {
     "status": _Form(("status",), ("who",), lambda desk: (deltas.StatusChanged(desk.who().id, desk.text("status")),)),
     "hp": _Form(("hp",), ("who", "max_hp"), _hp),
     "mood": _Form(("mood",), ("who",), lambda desk: (deltas.MoodChanged(desk.who().id, desk.text("mood")),)),
-    "give": _Form(("item",), ("who", "quantity"), _give),
+    "give": _Form(("item",), ("who", "quantity", "from"), _give),
     "take": _Form(("item",), ("who", "quantity"), _take),
-    "met": _Form(("who",), (), lambda desk: (deltas.Met(desk.who().id),)),
+    "met": _Form(("who",), (), _met),
     "parted": _Form(("who",), (), lambda desk: (deltas.Separated(desk.who().id),)),
     "relation": _Form(("from", "to", "type"), ("strength",), _relation),
     "attribute": _Form(("who", "attribute"), ("value",), _attribute),

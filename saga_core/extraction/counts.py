@@ -91,8 +91,8 @@ def _threads(tracker: Tracker, report: CountReport, state: WorldState, names: Na
                 thread.name,
                 thread.text or (known.text if known is not None else ""),
                 kind=tracker.name,
-                at=state.time_of(thread.when),
-                when=thread.when,
+                at=state.time_of(when := thread.when.strip("-–")),
+                when=when,
                 between=" → ".join(said),
             )
 

@@ -42,6 +42,19 @@ async def test_wounds_and_the_things_of_others_are_shown_and_corrected(browser: 
         await page.wait_for_selector(f"{here}[data-kind=condition]", state="detached")
         await page.click("[data-item=said] [data-action=undo]")
         await page.wait_for_selector(f"{here}[data-kind=condition]")
+        await page.click(f"{here}[data-kind=item] [data-action=edit]")
+        await page.fill("[data-item=correction] [name=to]", "Player")
+        await page.click("[data-action=preview]")
+        await page.click("[data-action=save]")
+        await page.wait_for_selector("[data-item=things] [data-kind=item]:has-text('lantern')")
+        assert await page.locator(f"{here}[data-kind=item]").count() == 0
+        for group, name, field, text in (("things", "item", "who", "ring"), ("you", "status", "who", "a fever")):
+            await page.click(f"[data-item={group}] [data-action=add]")
+            await page.fill(f"[data-item=correction] [name={name}]", text)
+            await page.fill(f"[data-item=correction] [name={field}]", "Mina")
+            await page.click("[data-action=preview]")
+            await page.click("[data-action=save]")
+            await page.wait_for_selector(f"{here}:has-text('{text}')")
         await page.click(f"{here}[data-kind=item] [data-action=off]")
         await page.click("[data-action=save]")
         await page.wait_for_selector(f"{here}[data-kind=item]", state="detached")
@@ -87,6 +100,18 @@ async def test_who_is_elsewhere_what_is_planned_and_what_happened(browser: Brows
         assert "with Mina" in await page.inner_text(f"{feast} .says")
         await page.click("[data-item=said] [data-action=undo]")
         await page.wait_for_selector(f"{feast} .says:has-text('Saturday 19:00')")
+        await page.click(f"{feast} [data-action=edit]")
+        await page.fill("[data-item=correction] input[name=when]", "")
+        await page.click("[data-action=preview]")
+        await page.click("[data-item=correction] [data-action=save]")
+        await page.wait_for_selector(f"{feast} .says:not(:has-text('Saturday'))")
+        assert "with Mina" in await page.inner_text(f"{feast} .says")
+
+        await page.click("[data-item=here] [data-action=add]")
+        await page.fill("[data-item=correction] input[name=who]", "Wren")
+        await page.click("[data-action=preview]")
+        await page.click("[data-item=correction] [data-action=save]")
+        await page.wait_for_selector("[data-kind=present]:has-text('Wren')")
 
         bell = "[data-item=happened] [data-kind=happening]:has-text('The bell rang')"
         await page.click(f"{bell} [data-action=off]")
@@ -123,6 +148,15 @@ async def test_what_a_model_repeats_is_said_beside_the_things(browser: Browser, 
         await visit.open("people", session=begun.session.id, who=player)
         await visit.page.wait_for_selector("main:has-text('rope')")
         assert "gains_listed" not in await visit.page.inner_text("main")
+        await visit.open("now", session=begun.session.id)
+        visit.allowed.add("400")
+        await visit.page.click("[data-item=relations] [data-action=add]")
+        await visit.page.fill("[data-item=correction] [name=to]", "Rosie")
+        await visit.page.fill("[data-item=correction] [name=type]", "friend")
+        await visit.page.click("[data-action=preview]")
+        refused = await visit.page.inner_text("[data-item=correction] [data-item=error]")
+        assert "Rosie" in refused and "GET" not in refused and "to:" not in refused
+        assert await visit.page.locator("[data-item=error] [lang=en]").count() == 0
 
 
 NO_MORE = {"character_book": None, "mes_example": "", "first_mes": "The bell rings.", "alternate_greetings": []}

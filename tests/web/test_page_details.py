@@ -122,7 +122,14 @@ async def test_a_model_on_ones_own_machine_is_free(browser: Browser, address: st
         await visit.page.wait_for_selector("[data-item=models] [data-item=dollars]")
         assert await visit.texts("[data-item=models] [data-item=dollars]") == [shown]
         assert (await visit.texts("[data-item=paid] strong")) == [shown]
+        assert "Not known" in await visit.page.inner_text("[data-item=broken]"), "nothing was read from a cache"
         assert await visit.findings() == []
+        if shown == "free":  # nobody answers there
+            visit.allowed.add("502")
+            await visit.open("start")
+            await visit.page.wait_for_selector("[data-item=provider] [data-item=error]:has-text('does not answer')")
+            await visit.page.click("[data-action=test]")
+            await visit.page.wait_for_selector("[data-item=test] [data-item=error]:has-text('does not answer')")
 
 
 async def test_what_is_counted_has_a_bar_and_its_history_and_what_comes_again_is_offered(browser: Browser) -> None:

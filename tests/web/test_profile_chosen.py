@@ -68,3 +68,4 @@ async def test_a_feeling_below_zero_is_edited_as_it_is_shown(browser: Browser) -
         await page.click("[data-action=preview]")
         await page.wait_for_selector("[data-item=effect]")
         assert await page.locator("[data-item=relations]").count() == 0, "feelings are counted here"
+        assert await page.locator("[data-item=dead] [data-action=add]").count() == 1, "people die in a romance, too"

@@ -22,7 +22,7 @@ export function Page({ session }) {
   return html`<${Read} from=${cost}>${cost.data && (cost.data.total.calls === 0 ? html`<p class="none" data-item="nothing">${t("noBills")}</p>` : html`
     <div class="split"><${Total} cost=${cost.data} /><${Sums} cost=${cost.data} /></div>
     <${Plot} session=${session} />
-    <div class="columns"><${Broken} rows=${cost.data.broken} /><${Pinned} rows=${cost.data.pinned} /></div>
+    <div class="columns"><${Broken} rows=${cost.data.broken} none=${t(cost.data.total.read ? "noBroken" : "noCache")} /><${Pinned} rows=${cost.data.pinned} /></div>
   `)}<//>`;
 }
 
@@ -105,9 +105,9 @@ function Plot({ session }) {
   <//>`}<//>`;
 }
 
-function Broken({ rows }) {
+function Broken({ rows, none }) {
   const t = useWords(words);
-  return html`<${Part} name="broken" title=${t("broken")}>${rows.length === 0 && html`<p class="none">${t("noBroken")}</p>`}
+  return html`<${Part} name="broken" title=${t("broken")}>${rows.length === 0 && html`<p class="none">${none}</p>`}
     <ul>${rows.slice(-50).map((each) => html`<li key=${each.turn}><${Sentence} value=${each.note} /></li>`)}</ul><//>`;
 }
 

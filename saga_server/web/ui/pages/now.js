@@ -58,7 +58,8 @@ function Board({ session, turn, known, counts, observed, problems, habits, modul
   const t = useWords(words);
   const of = (kind, test = () => true) => known.lines.filter((each) => each.kind === kind && test(each));
   const mine = known.lines.find((each) => each.kind === "place")?.subject_id;
-  const about = { session, turn, changed };
+  const people = [known.player, ...living];
+  const about = { session, turn, changed, people };
   const own = (each) => each.subject_id === mine;
   const yours = (each) => each.subject_id === mine || each.other_id === mine;
   const here = of("present");
@@ -68,21 +69,21 @@ function Board({ session, turn, known, counts, observed, problems, habits, modul
   const bonds = !["romance", "plain"].includes(profile), carried = profile !== "plain";  // see UNASKED of profiles.py
   const again = observed.filter((each) => each.times > 1).map((each) => ({ ...each, kind: "observed", subject_id: each.key, other_id: "", text: `${each.key}: ${each.value}`, by: "block" }));
   return html`<div class="columns">
-    <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...(carried ? of("mood", own) : []), ...of("condition", own)]} />
-    ${(carried || of("item", own).length > 0) && html`<${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t).item }} />`}
-    <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, "", 0, living).person }}
+    <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...(carried ? of("mood", own) : []), ...of("condition", own)]} add=${{ label: t("addCondition"), ...forms(t, people).condition }} />
+    ${(carried || of("item", own).length > 0) && html`<${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t, people).item }} />`}
+    <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, people).person }}
       lines=${withTheirs(here)} few=${24} rest=${withTheirs(of("elsewhere"))} others=${t("elsewhere", { n: of("elsewhere").length })} folded />
     ${(bonds || of("relation").length > 0) && html`<${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
-      add=${{ label: t("addRelation"), ...forms(t, known.player, 0, living).relation }} />`}
+      add=${{ label: t("addRelation"), ...forms(t, people).relation }} />`}
     ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
     ${modules.map((each) => html`<${Part} key=${each.name} name="module" title=${{ map: t("map"), rpg: t("rpg") }[each.name] ?? each.name}>
       <ul>${each.lines.map((line, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${line} /></span></li>`)}</ul>
       <${Picture} name="drawn" from=${path`api/sessions/${session}/${`${each.name}.svg`}`} turn=${turn} version=${each.picture && known.turn_id} alt=${each.name} /><//>`)}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
-    ${(bonds || of("status").length > 0) && html`<${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, "", 0, living).dead }} />`}
-    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, "", known.turn).event }} />
+    <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, people).dead }} />
+    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, people, known.turn).event }} />
     ${happened.length > 0 && html`<${Group} ...${about} name="happened" title=${t("happened")} lines=${happened.reverse()} few=${8} />`}
-    <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t).note }} />
+    <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t, people).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
       <${Few} rows=${[...problems].reverse()} most=${6} row=${(each, at) => html`<li key=${at} class="line"><span class="says"><${Sentence} value=${each.text} /></span><${TurnLink} turn=${each.turn} id=${each.turn_id} /></li>`} /><//>`}
   </div>`;
@@ -107,10 +108,10 @@ function Group({ name, title, none, help, lines, rest = [], others, folded = fal
   <//>`;
 }
 
-function Line({ line, session, turn, now, changed }) {
+function Line({ line, session, turn, now, people, changed }) {
   const t = useWords(words);
   const [editing, open] = useState(null);
-  const form = editing && { edit: edits(line, t, now), off: offs(line) }[editing];
+  const form = editing && { edit: edits(line, t, now, people), off: offs(line) }[editing];
   const done = (made) => {
     open(null);
     if (made) changed(t("saved"), made.change);
@@ -121,7 +122,7 @@ function Line({ line, session, turn, now, changed }) {
     <div class="line">
       <span class="says"><${Says} line=${line} /></span>
       <span class="from">${line.by !== "block" && line.by !== "none" && html`<${By} line=${line} />`}<${TurnLink} turn=${line.turn} id=${line.turn_id} />
-        ${edits(line, t, now) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
+        ${edits(line, t, now, people) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
         ${off && html`<button type="button" class="quiet" data-action="off" aria-expanded=${editing === "off"} aria-label=${`${t(off.label)}: ${about}`} onClick=${() => open(editing ? null : "off")}>${t(off.label)}</button>`}
         ${line.change && html`<${Undo} session=${session} change=${line.change} about=${about} done=${() => changed(t("undone"))} />`}
       </span>
@@ -172,7 +173,7 @@ function Tug({ strength, share = Math.abs(strength) / (Math.abs(strength) + 10) 
 
 // -- forms: which correction says what -----------------------------------------------------------------------------
 
-function edits(line, t, now) {
+function edits(line, t, now, people) {
   const who = line.subject_id;
   if (line.kind.startsWith("tracker:")) {
     const { kind, text } = line.count ?? {};
@@ -195,8 +196,12 @@ function edits(line, t, now) {
     };
     case "mood": return { fields: [{ name: "mood", label: t("mood"), value: line.text }], make: ({ mood }) => ({ kind: "mood", who, mood }) };
     case "item": return {
-      fields: [{ name: "quantity", label: t("quantity"), value: line.number, kind: "number", min: 0 }],
-      make: ({ quantity }) => {
+      fields: [
+        { name: "quantity", label: t("quantity"), value: line.number, kind: "number", min: 0 },
+        { name: "to", label: t("givenTo"), suggest: people.filter((name) => name !== line.subject), free: true },
+      ],
+      make: ({ quantity, to }) => {
+        if (to) return { kind: "give", who: to, from: who, item: line.other_id, quantity };
         const more = Number(quantity) - line.number;
         return { kind: more < 0 ? "take" : "give", who, item: line.other_id, quantity: String(Math.abs(more)) };
       },
@@ -222,7 +227,7 @@ function threaded({ name, text, thread: { tracker, when, between } }, t) {
   return {
     fields: [{ name: "text", label: t("whatHappens"), value: text, free: true }, { name: "when", label: t("dueWhen"), value: when, free: true }],
     make: (found) => {
-      const remark = [found.when, between].filter(Boolean).join(", ");
+      const remark = [found.when || (when && "-"), between].filter(Boolean).join(", ");
       return { kind: "tracker", tracker, value: `+${name}${remark && ` (${remark})`}${found.text && `: ${found.text}`}` };
     },
   };
@@ -266,17 +271,21 @@ function alive(state) {
   return [...new Set([...(state?.npcs_present ?? []), ...(state?.npcs_met ?? [])])].filter((name) => !dead.has(name));
 }
 
-function forms(t, player, now, living = []) {
+/** What can be added, by or for whom: `people` are the player and all who live. */
+function forms(t, people, now) {
+  const [player, ...living] = people;
+  const whose = { name: "who", label: t("from"), value: player, suggest: people };
   return {
     item: {
-      fields: [{ name: "item", label: t("name") }, { name: "quantity", label: t("quantity"), value: 1, kind: "number", min: 1 }],
-      make: ({ item, quantity }) => ({ kind: "give", item, quantity }),
+      fields: [{ name: "item", label: t("name") }, { name: "quantity", label: t("quantity"), value: 1, kind: "number", min: 1 }, whose],
+      make: (found) => ({ kind: "give", ...found }),
     },
+    condition: { fields: [{ name: "status", label: t("condition") }, whose], make: (found) => ({ kind: "status", ...found }) },
     person: { fields: [{ name: "who", label: t("name"), suggest: living }], make: ({ who }) => ({ kind: "met", who }) },
     relation: {
       fields: [
-        { name: "from", label: t("from"), value: player, suggest: [player, ...living] },
-        { name: "to", label: t("to"), suggest: [player, ...living] },
+        { ...whose, name: "from" },
+        { name: "to", label: t("to"), suggest: people },
         { name: "type", label: t("type") },
         { name: "strength", label: t("strength"), value: 0, kind: "number" },
       ],

@@ -1,6 +1,6 @@
 // Start: for whoever opens the pages first. Is a provider there, which address goes into which frontend, a test message.
 import { html, useState } from "../lib/dom.js";
-import { BASE, key, send, useRead } from "../lib/api.js";
+import { BASE, key, read, send, useRead } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
 import { useRole } from "../lib/role.js";
 import { Text } from "../lib/text.js";
@@ -12,21 +12,22 @@ export function Page() {
   const t = useWords(words);
   const role = useRole();
   const status = useRead(role === "admin" ? "api/status" : null);
+  const models = useRead("v1/models");
   return html`${role === "player"
-      ? html`<${Addresses} /><${Test} />`
+      ? html`<${Addresses} /><${Test} models=${models} />`
       : html`<${Read} from=${status}>
-      ${status.data && html`<${Provider} status=${status.data} /><${Addresses} /><${Test} />`}
+      ${status.data && html`<${Provider} status=${status.data} models=${models} /><${Addresses} /><${Test} models=${models} />`}
     <//>`}
     <p class="hint">${t("next")}</p>`;
 }
 
-function Provider({ status }) {
+function Provider({ status, models }) {
   const t = useWords(words);
   const offline = status.narrators.every((each) => each.startsWith("offline"));
   return html`<${Part} name="provider" title=${t("provider")}>
     ${offline
       ? html`<div class="notice warn"><p>${t("offline")}</p><p>${t("offlineHelp")}</p></div>`
-      : html`<p>${t("providerYes")}</p><ul>${status.narrators.map((each) => html`<li key=${each}><code><${Text} value=${each} /></code></li>`)}</ul>`}
+      : html`<p>${t("providerYes")}</p><ul>${status.narrators.map((each) => html`<li key=${each}><code><${Text} value=${each} /></code></li>`)}</ul><${Failed} error=${models.error} again=${models.reload} />`}
   <//>`;
 }
 
@@ -49,9 +50,8 @@ function Addresses() {
   <//>`;
 }
 
-function Test() {
+function Test({ models }) {
   const t = useWords(words);
-  const models = useRead("v1/models");
   const [run, running, error] = useRun();
   const [found, put] = useState(null);
   const names = (models.data?.data ?? []).map((each) => each.id);
@@ -62,7 +62,8 @@ function Test() {
     const begun = performance.now();
     await run(async () => {
       const body = { messages: [{ role: "user", content: form.get("text") }] };
-      const model = form.get("model") ?? names[0];
+      // Where no models are known yet, what is wrong with the provider is said in place of that none is named.
+      const model = form.get("model") ?? names[0] ?? (await read("v1/models")).data.data[0]?.id;
       if (model) body.model = model;
       const response = await send("POST", "v1/chat/completions", { body });
       const reply = await response.json();

@@ -3,8 +3,11 @@ import { html } from "../lib/dom.js";
 import { language } from "../lib/i18n.js";
 import { useObservable } from "../lib/observable.js";
 import { Text } from "../lib/text.js";
-import table from "../words/sentences.js";
+import table, { engine } from "../words/sentences.js";
 
+/** What only programs that use the API can do. */
+const ENDPOINT = /; GET \S+ lists them$/;
+const FIELD = /^[\w, ]+: /;
 const QUOTED = /^(['"])(.*)\1$/s;
 
 /** A pattern that a sentence fits, with a group for each `{name}`. */
@@ -14,11 +17,11 @@ function pattern(template) {
 }
 
 // Those with the most words of their own first: a sentence is the one that says most of it.
-const PATTERNS = Object.entries(table.en)
+const PATTERNS = Object.entries({ ...table.en, ...engine })
   .sort(([, one], [, other]) => other.replace(/\{\w+\}/g, "").length - one.replace(/\{\w+\}/g, "").length)
   .map(([key, template]) => [key, pattern(template)]);
 
-/** A sentence of the engine in a language; null if the pages do not know it. */
+/** A sentence of the engine in a language, without the field that it is about; null if the pages do not know it. */
 export function translated(text, chosen) {
   for (const [key, fits] of PATTERNS) {
     const found = fits.exec(text)?.groups;
@@ -28,14 +31,14 @@ export function translated(text, chosen) {
       values.rest = translated(values.rest, chosen);
       if (values.rest === null) return null;
     }
-    return table[chosen][key].replace(/\{(\w+)\}/g, (whole, name) => values[name].replace(QUOTED, "$2"));
+    return table[chosen][key].replace(/\{(\w+)\}/g, (whole, name) => values[name].replace(QUOTED, chosen === "en" ? "$&" : "$2"));
   }
-  return null;
+  return FIELD.test(text) ? translated(text.replace(FIELD, ""), chosen) : null;
 }
 
 export function Sentence({ value, ...rest }) {
   const chosen = useObservable(language);
-  const text = String(value ?? "");
-  const own = chosen === "en" ? text : translated(text, chosen);
-  return html`<${Text} value=${own ?? text} lang=${own === null ? "en" : null} ...${rest} />`;
+  const text = String(value ?? "").replace(ENDPOINT, "");
+  const own = translated(text, chosen);
+  return html`<${Text} value=${own ?? text} lang=${own === null && chosen !== "en" ? "en" : null} ...${rest} />`;
 }
