@@ -109,8 +109,6 @@ class Nearest:
     def __init__(self, asked: array[float], k: int) -> None:
         self._question = QueryVector(asked)
         self._k = k
-        wide = as_row(asked).astype(np.float64)
-        self._unit = (wide / (float(wide @ wide) ** 0.5 or 1.0)).astype(np.float32)
         # The rough pass also computes the squared lengths in 32 bits.
         self._margin = self._question.margin + len(asked) * 2.0**-24
         self._best: list[tuple[float, str, int]] = []
@@ -140,8 +138,7 @@ class Nearest:
         # A non-zero row whose square underflows in 32 bits is very short.
         if not are_tame(squares) or rows[squares == 0].any():
             return np.arange(len(rows))
-        # Not numpy's BLAS product, because its threads cost more than they save for blocks of this size.
-        rough = np.einsum("ij,j->i", rows, self._unit) * inverse_norms(squares)
+        rough = self._question.rough(rows, inverse_norms(squares))
         lowest = -2.0
         if len(self._best) == self._k:
             lowest = -self._best[-1][0]
