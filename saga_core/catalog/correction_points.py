@@ -63,7 +63,8 @@ async def correction_points(
         return (here,)
     said = live.effective(await live.turn(node.id))
     follows = fold(_with(earlier, made), said, turn=node.id, depth=node.depth)
-    alone = (above, CorrectionPoint(node.id, (), follows)) if _same(follows, after) else (here,)
+    # What another sort of story counts of the head's report is told with it.
+    alone = (above, CorrectionPoint(node.id, (), follows)) if kind == "profile" or _same(follows, after) else (here,)
     if kind not in _REPEATED and len(alone) > 1:
         return alone
     try:

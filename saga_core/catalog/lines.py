@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable
 from typing import Any
 
 from attrs import define, field, frozen
@@ -10,7 +10,7 @@ from cachetools import LRUCache
 
 from saga_core.language import DEFAULT
 from saga_core.model import Event, Turn, WorldState, deltas, undoings
-from saga_core.projection import StateLine, StateLineKey, elsewhere, state_lines, touched
+from saga_core.projection import StateLine, StateLineKey, person_lines, state_lines, touched
 from saga_core.sessions import LiveSession
 
 _SESSIONS = 8
@@ -138,22 +138,35 @@ def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
     }
 
 
-_PERSONAL = frozenset({"elsewhere", "hp", "mood", "condition", "item"})
+_PERSONAL = frozenset({"hp", "mood", "condition", "item"})
 
 
-def _around(state: WorldState, away: Set[str], language: str) -> Iterator[StateLine]:
-    """Yield the lines of a state without those of people who are elsewhere, but for those in ``away``."""
-    hidden = set(elsewhere(state)) - away
-    return (line for line in state_lines(state, language) if line.kind not in _PERSONAL or line.subject not in hidden)
-
-
-def effect(before: WorldState, after: WorldState, language: str = DEFAULT) -> list[dict[str, Any]]:
+def effect(
+    before: WorldState, after: WorldState, language: str = DEFAULT, events: Iterable[Event] | None = None
+) -> list[dict[str, Any]]:
     """Return the lines in which two states differ, with the values of trackers in ``language``.
 
-    Whoever comes or goes brings their lines along. Of those who are elsewhere before and after, changes are shown too.
+    Whoever leaves or dies keeps what they have, and that they are elsewhere goes without saying. With ``events``, which
+    led from one state to the other, a note is gone only if they took it back: others just make room for newer ones.
     """
-    away = set(elsewhere(before)) & set(elsewhere(after))
-    was = {line.key: shown_line(before, line) for line in _around(before, away, language)}
-    will = {line.key: shown_line(after, line) for line in _around(after, away, language)}
-    keys = dict.fromkeys((*was, *will))
-    return [{"was": was.get(key), "is": will.get(key)} for key in keys if was.get(key) != will.get(key)]
+    was, will = ({_key(line): line for line in state_lines(state, language)} for state in (before, after))
+    for who in {line.subject for line in was.values() if line.kind in _PERSONAL}:
+        will |= {_key(line): line for line in person_lines(after, who)}
+    for one, there in ((was, after), (will, before)):
+        for who in there.present:
+            one.pop(("elsewhere", who, ""), None)
+    if events is not None:
+        taken = {("note", str(each.depth), each.text) for each in events if isinstance(each, deltas.Unnoted)}
+        was = {key: line for key, line in was.items() if key[0] != "note" or key in will or key in taken}
+    rows = []
+    for key in dict.fromkeys((*was, *will)):
+        old = shown_line(before, was[key]) if key in was else None
+        new = shown_line(after, will[key]) if key in will else None
+        if old != new:
+            rows.append({"was": old, "is": new})
+    return rows
+
+
+def _key(line: StateLine) -> StateLineKey:
+    """The key of a line. That of a note stays the same if notes before it are gone."""
+    return (line.kind, str(line.since), line.text) if line.kind == "note" else line.key

@@ -113,11 +113,12 @@ class Memory:
         on_path = live.tree.is_ancestor(first.id, live.head)
         after = points[-1].after
         assert after is not None
+        events = [event for point in points for event in point.events]
         return {
             "turn": first.depth,
             "turn_id": first.id,
             "later": live.tree.get(live.head).depth - first.depth if on_path else 0,
-            "effect": effect(before, after, live.world.language),
+            "effect": effect(before, after, live.world.language, events),
         }
 
     async def records(

@@ -107,7 +107,7 @@ async def turn_of(live: LiveSession, journal: Journal, ledger: Ledger, turn_id: 
         "by": whole.source.value,
         "status": whole.status.value,
         "problems": list(whole.problems),
-        "effect": effect(before, after, live.world.language) if node.parent else [],
+        "effect": effect(before, after, live.world.language, whole.events) if node.parent else [],
         "bills": [asdict(bill) for bill in await ledger.of_turn(live.session.id, node.id)],
         "active": active,
         "head": node.id == live.head,

@@ -40,10 +40,12 @@ def profile_chosen(draft: Draft, event: deltas.ProfileChosen) -> None:
 
 
 def removed(draft: Draft, event: deltas.TrackerRemoved) -> None:
-    tracker = _tracker(draft, event.tracker)
-    if tracker is not None:
-        draft.changed["trackers"] = draft.view("trackers").without(tracker.name)
-        draft.map("counts").pop(tracker.key, None)
+    tracker = draft.view("trackers").find(event.tracker)
+    if tracker is None:
+        draft.problem(f"{event.tracker!r} is not counted in this story")
+        return
+    draft.changed["trackers"] = draft.view("trackers").without(tracker.name)
+    draft.map("counts").pop(tracker.key, None)
 
 
 def is_set(draft: Draft, event: deltas.TrackerSet) -> None:
@@ -166,8 +168,9 @@ def fits(tracker: Tracker, value: Value) -> bool:
 
 
 def _tracker(draft: Draft, name: str) -> Tracker | None:
-    found: Tracker | None = draft.view("trackers").find(name)
-    if found is None:
+    trackers: Trackers = draft.view("trackers")
+    found = trackers.find(name)
+    if found is None and not trackers.profile:  # what another sort of story counts is no problem
         draft.problem(f"{name!r} is not counted in this story")
     return found
 

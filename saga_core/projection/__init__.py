@@ -16,6 +16,7 @@ from saga_core.projection.lines import (
     elsewhere_lines,
     fact_texts,
     graph_words,
+    person_lines,
     render_kv,
     state_lines,
     touched,

@@ -193,10 +193,10 @@ def state_lines(state: WorldState, language: str = DEFAULT) -> list[StateLine]:
 def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
     place = state.location
     yield StateLine(kind="place", subject=state.player, text=state.name(place) if place else "")
-    yield from _person(state, state.player, own=True)
+    yield from person_lines(state, state.player, own=True)
     for who in state.present:
         yield StateLine(kind="present", subject=who, text=state.name(who))
-        yield from _person(state, who)
+        yield from person_lines(state, who)
     for (source, target), relation in state.relations.items():
         yield StateLine(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
     for value in counted_values(state):
@@ -222,7 +222,7 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
     for who in elsewhere(state):
         where = state.whereabouts.get(who)
         yield StateLine(kind="elsewhere", subject=who, text=state.name(where.place) if where else "")
-        yield from _person(state, who)
+        yield from person_lines(state, who)
     latest = {each.event: each for each in state.happenings}
     for happened in sorted(latest.values(), key=lambda each: each.depth):
         yield StateLine(kind="happening", subject=happened.event, text=happened.name, since=happened.depth)
@@ -234,7 +234,8 @@ def elsewhere(state: WorldState) -> tuple[str, ...]:
     return tuple(who for who in state.met if who not in here and who in state.entities and not state.entities[who].dead)
 
 
-def _person(state: WorldState, who: str, *, own: bool = False) -> Iterator[StateLine]:
+def person_lines(state: WorldState, who: str, *, own: bool = False) -> Iterator[StateLine]:
+    """Yield how somebody is and what they carry, wherever they are. ``own`` is for the player."""
     entity = state.entities.get(who)
     if entity is None:
         return

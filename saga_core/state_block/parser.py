@@ -22,6 +22,7 @@ from saga_core.state_block.fields import (
     in_order_of_form,
     is_header,
     names_level,
+    record_key,
 )
 from saga_core.state_block.filter import Hidden, hide
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
@@ -29,6 +30,7 @@ from saga_core.state_block.markup import undressed
 from saga_core.state_block.records import (
     MAX_ENTRIES,
     Complain,
+    is_status,
     read_company,
     read_destination,
     read_list,
@@ -176,6 +178,7 @@ class _Findings:
 
 
 _HP = next(field for field in FIELDS if field.kind is Kind.LEVEL)
+_STATUSES = next(field for field in FIELDS if field.kind is Kind.STATUSES)
 
 
 def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) -> StateReading:
@@ -311,7 +314,7 @@ def _read_lines(whole: list[str], cut: str, findings: _Findings, own: Trackers) 
     for entry, field in zip(body.entries, known, strict=True):
         entry.field = field
         if entry.field is None:
-            findings.other(entry.key, lines.node_of(entry))
+            _read_unknown(entry.key, lines.node_of(entry), findings)
             continue
         if entry.cut:
             findings.bad(entry.field, "cut off")
@@ -352,9 +355,19 @@ def _read_node(node: Node, closed: bool, findings: _Findings, own: Trackers) -> 
         elif is_header(key) and isinstance(value, Pairs):
             _read_node(value, closed, findings, own)
         elif key:
-            findings.other(key, value)
+            _read_unknown(key, value, findings)
         else:
             _read_node(value, closed, findings, own)
+
+
+def _read_unknown(key: str, node: Node, findings: _Findings) -> None:
+    """Read ``status: {Tam: dead}`` as a change of status. Keep other keys that are no field and no tracker."""
+    table = flow.read_value(node.text)[0] if isinstance(node, Scalar) else node
+    told = table.pairs if isinstance(table, Pairs) and record_key(Kind.STATUSES, key) == "status" else ()
+    if any(isinstance(value, Scalar) and is_status(value.text) for _, value in told):
+        _read_field(_STATUSES, key, table, findings)
+    else:
+        findings.other(key, node)
 
 
 def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None:

@@ -86,6 +86,16 @@ def _ended() -> re.Pattern[str]:
 
 
 @cache
+def _statuses_alone() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:{any_of(lambda each: each.block.statuses)})[.。]?\s*", re.I)
+
+
+def is_status(text: str) -> bool:
+    """Whether a text is one of the words for how somebody fared, such as "dead"."""
+    return _statuses_alone().fullmatch(text) is not None
+
+
+@cache
 def _supposed() -> re.Pattern[str]:
     return re.compile(rf"\s(?:{any_of(lambda each: each.statuses.supposed)})\Z", re.I)
 

@@ -10,13 +10,15 @@ ADVENTURE, ROMANCE, MYSTERY, PLAIN = "adventure", "romance", "mystery", "plain"
 AUTO = "auto"
 """The profile is guessed from what the card of a new chat speaks of."""
 HEALTH = "hp_change"
-_FIGHTS = frozenset({HEALTH, "relationship_changes", "status_changes"})
+_FIGHTS = frozenset({HEALTH, "relationship_changes"})
 _THINGS = frozenset("items_gained items_lost items_transferred money".split())
 UNASKED: Mapping[str, frozenset[str]] = {
     ADVENTURE: frozenset(),
     ROMANCE: _FIGHTS,
     MYSTERY: frozenset({HEALTH}),
-    PLAIN: _FIGHTS | _THINGS | {"location_moved", "npc_met", "npc_separated", "mood", "event_trigger"},
+    PLAIN: _FIGHTS
+    | _THINGS
+    | {"status_changes", "location_moved", "npc_met", "npc_separated", "mood", "event_trigger"},
 }
 """The fields of a state block that stories of each profile do not count."""
 PROFILES = tuple(UNASKED)

@@ -8,6 +8,8 @@ import pytest
 
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound
+from saga_core.model import MAX_NOTES
+from saga_core.state_block import ItemAmount, ItemTransfer
 from tests.core.frontend import MEMORY, Frontend, memory_config
 
 WALK = "낡은 길을 따라 숲 속으로 들어선다. 나무가 빛을 가린다."
@@ -234,3 +236,33 @@ async def test_a_place_that_was_corrected_and_undone_is_no_more_told_of_the_turn
     assert (await saga.maintenance.verify()).equal
     await saga.memory.undo("숲", undoing)
     assert await told() == 5
+
+
+async def effects(saga: Saga, kind: str, **fields: str) -> list[tuple[str | None, str | None]]:
+    """What the preview of a correction shows, as it was and as it would be."""
+    found = (await saga.memory.preview("숲", kind, fields))["effect"]
+    return [
+        tuple(each[side] and f"{each[side]['kind']} {each[side]['text']}" for side in ("was", "is")) for each in found
+    ]
+
+
+async def test_who_leaves_keeps_what_they_have_and_who_is_forgotten_does_not(saga: Saga) -> None:
+    play = Frontend(saga, session="숲")
+    gift = ItemTransfer("나침반", "플레이어", "미라")
+    await play.say("준다", WALK, present=("미라",), items_gained=(ItemAmount("나침반"),))
+    await play.say("준다", WALK, present=("미라",), items_transferred=(gift,))
+    await play.say("간다", "미라가 돌아간다.", present=(), npc_separated=("미라",))
+    told = (await saga.timelines.turn("숲", (await saga.views.state("숲")).turn))["effect"]
+    assert [(each["was"]["kind"], each["is"]) for each in told] == [("present", None)]
+    assert ("item 나침반", None) in await effects(saga, "forget", who="미라")
+    assert any(was and was.startswith("elsewhere ") for was, _ in await effects(saga, "forget", who="미라"))
+
+
+async def test_a_note_that_is_added_takes_none_away_in_its_preview(saga: Saga) -> None:
+    play = Frontend(saga, session="숲")
+    for step in range(MAX_NOTES):
+        await play.say(f"{step}", WALK, notes=f"{step}째 나무를 지났다")
+    assert await effects(saga, "note", text="미라는 왼손잡이다") == [(None, "note 미라는 왼손잡이다")]
+    oldest = (await saga.views.state("숲")).notes[0][1]
+    changed = await effects(saga, "unnote", remark=oldest, text="미라는 왼손잡이다")
+    assert changed == [(f"note {oldest}", None), (None, "note 미라는 왼손잡이다")]

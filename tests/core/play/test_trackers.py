@@ -12,7 +12,7 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput
 from saga_core.state_block import instruction
-from saga_core.trackers import NO_TRACKERS, guessed_profile, tracker_of, trackers_of
+from saga_core.trackers import NO_TRACKERS, PROFILES, guessed_profile, tracker_of, trackers_of
 from tests.core.frontend import Frontend
 
 TRACKERS = {
@@ -34,9 +34,9 @@ def chat(saga: Saga) -> Frontend:
     return Frontend(saga, greeting="The lantern market opens.", system="You narrate.", note="")
 
 
-async def told(chat: Frontend, words: str, reply: str, block: str) -> str:
+async def told(chat: Frontend, words: str, reply: str, block: str, **options: Any) -> str:
     """Play one turn with a block as written; return the id of the turn."""
-    turn = await chat.begin(words)
+    turn = await chat.begin(words, **options)
     turn.replies[0].feed(f"{reply}\n\n```state\n{block}\n```")
     (recorded,) = await turn.commit()
     chat.history += [{"role": "user", "content": words}, {"role": "assistant", "content": recorded.reply}]
@@ -168,7 +168,7 @@ def test_a_wrong_declaration_in_the_configuration_names_it() -> None:
 # -- profiles ----------------------------------------------------------------------------------------------------------
 
 ROMANCE = "Mina is your childhood friend and classmate. She has a crush on you and blushes. A slice of life romance."
-FIGHTING = re.compile(r"\b(?:HP|hit points?|health|hostile|status: dead|combat|wound\w*|fight\w*|lose \d)", re.I)
+FIGHTING = re.compile(r"\b(?:HP|hit points?|health|hostile|combat|wound\w*|fight\w*|lose \d)", re.I)
 
 
 @pytest.fixture
@@ -212,6 +212,27 @@ async def test_the_profile_is_changed_at_any_turn_and_undone(plain_saga: Saga) -
     assert (await saga.views.describe(id_))["hp"] == 3
     with pytest.raises(BadInput, match="profile: 'horror' is not known; use one of adventure, romance"):
         await saga.memory.correct(id_, "profile", {"profile": "horror"})
+
+
+async def test_who_goes_back_to_a_sort_of_story_has_what_the_last_reply_reported(plain_saga: Saga) -> None:
+    saga, chat = plain_saga, Frontend(plain_saga, greeting="She waves from the gate.", system=ROMANCE, note="")
+    await told(chat, "We walk.", "Mina laughs.", "present: [Mina]\noutfit: {Mina: work shirt}\ntime: Wednesday 19:00")
+    await told(chat, "We mourn.", "She nods.", "present: [Mina]\noutfit: {Mina: black dress}\ntime: Friday 11:00")
+    before = await saga.memory.lines(session_of(chat))
+    for profile in ("adventure", "romance"):
+        await saga.memory.correct(session_of(chat), "profile", {"profile": profile})
+        assert (await saga.views.describe(session_of(chat)))["problems"] == []
+    assert await saga.memory.lines(session_of(chat)) == before
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+async def test_who_died_is_told_as_dead_in_every_sort_of_story(plain_saga: Saga, profile: str) -> None:
+    chat = Frontend(plain_saga, greeting="The lamp is lit.", system="You narrate.", note="")
+    await told(chat, "I wait.", "Tam coughs.", "present: [Old Tam, Mira]", profile=profile)
+    await told(chat, "I hold his hand.", "Old Tam is dead.", "present: [Mira]\nstatus: {Old Tam: dead}")
+    turn = await chat.begin("We bury him.")
+    assert "Dead: Old Tam (since turn 2)" in turn.context.text
+    assert ("status: dead" in turn.plan.text()) is (profile != "plain")
 
 
 async def test_a_request_chooses_the_profile_once(plain_saga: Saga) -> None:

@@ -449,6 +449,7 @@ READABLE: dict[str, Case] = {
         relationship_changes=(*KROOK, *FRIENDS, RelationChange("a", "b", "", 1)),
     ),
     "statuses as a map": ok("상태 변화: {크룩: 사망}", status_changes=(StatusChange("크룩", "사망"),)),
+    "who is dead below another word": ok("status: {크룩: 사망}", status_changes=(StatusChange("크룩", "사망"),)),
     "no status": ok("status_changes: [{name: 크룩, status: unchanged}]"),
     "notes with colons": ok('notes: 크룩이 말했다: "가라"', notes='크룩이 말했다: "가라"'),
     "notes over lines": ok(
