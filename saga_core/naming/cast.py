@@ -272,7 +272,8 @@ def _of_line(line: str) -> Iterator[CardEntry]:
         return
     marked = [*nicknames, *_first(head, rest)]
     if matched["remark"]:
-        marked += [each.strip() for each in _SEVERAL.split(matched["remark"]) if _is_name(each.strip())]
+        called = [name for _, name in _marks(matched["remark"])]  # リーゼロッテ（愛称リーゼ）
+        marked += called or [each.strip() for each in _SEVERAL.split(matched["remark"]) if _is_name(each.strip())]
     others: list[CardEntry] = []
     other = last = named = ""
     for number, sentence in enumerate(each.group().strip() for each in _SENTENCE.finditer(rest)):
@@ -456,7 +457,7 @@ def _is_name(text: str) -> bool:
     if not words or len(words) > 4 or len(text) > 40 or any(map(str.isdigit, text)):
         return False
     if caseless(text):
-        return len(text) <= 12
+        return all(len(part) <= 12 for part in text.split("・"))
     return (words[0] == "the" or words[0][0].isupper()) and words[-1][0].isupper()
 
 

@@ -21,14 +21,8 @@ _LINE = re.compile(
 )
 _CLAUSE = re.compile(r"[.。!?！？;；]")
 _COMMA = re.compile(r"[,，、/·&＆(（]")
-_LISTED = re.compile(r"[,，、]")
 _AND = re.compile(r"\band ")
 _WORD = re.compile(r"[\w’'-]+")
-_WHOM = re.compile(r"(?:\bher|\bhim|\bthem|[他她])\Z")
-_STOP = re.compile(r"[\n。.;；]")
-_MARKS = frozenset(":：“\"'「『‘")
-_REACH, _MARKS_BETWEEN = 24, 3
-"""The maximum number of characters between a name and a word for a nickname, and between that word and the nickname."""
 _MOST_WORDS, _LONGEST_CASELESS = 4, 12
 """The maximum number of words of a name behind a heading, and of its characters in a script without capitals."""
 _SEARCHED = 60_000
@@ -75,12 +69,8 @@ class Evidence:
         return bool(title) and self.is_beside(title, known)
 
     def is_nickname(self, name: str, known: str) -> bool:
-        """Whether a text says that ``name`` is a nickname of ``known``: ``石磊，外号小石头``."""
-        if any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（")):
-            return True
-        return any(
-            _says_nickname(text, name, known) for text in (self.told, self.card) if name in text and known in text
-        )
+        """Whether a note has ``name`` in parentheses behind ``known``."""
+        return any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（"))
 
     def entry(self, name: str) -> CardEntry | None:
         """The one entry of the card that ``name`` belongs to (see ``entry_of``)."""
@@ -117,49 +107,6 @@ class Evidence:
     @cached_property
     def _described(self) -> tuple[tuple[str, frozenset[str]], ...]:
         return _descriptions(self.card)
-
-
-def _says_nickname(text: str, name: str, known: str) -> bool:
-    """Whether ``known`` is followed in the same clause by a word for a nickname, and that word by ``name``."""
-    return any(_is_near(text, known, start) and _follows(text, name, end) for start, end in _nicknames_in(text))
-
-
-def _is_near(text: str, known: str, start: int) -> bool:
-    """Whether ``known`` occurs before ``start``, in the same clause."""
-    at = text.rfind(known, max(0, start - _REACH - len(known)), start)
-    if at < 0 or _STOP.search(text, at + len(known), start) is not None:
-        return False
-    before, opened, _ = text[at + len(known) : start].replace("（", "(").rpartition("(")
-    return not opened or _LISTED.search(before) is None  # of several names, a remark is about the last
-
-
-def _follows(text: str, name: str, end: int) -> bool:
-    """Whether ``name`` begins at ``end``, or after a few spaces or punctuation marks there."""
-    for at in range(end, end + _MARKS_BETWEEN + 1):
-        if text.startswith(name, at):
-            return not name.isascii() or not text[at + len(name) : at + len(name) + 1].isalnum()
-        if not (text[at : at + 1].isspace() or text[at : at + 1] in _MARKS):
-            return False
-    return False
-
-
-@lru_cache(maxsize=8)
-def _nicknames_in(text: str) -> tuple[tuple[int, int], ...]:
-    """The start and end of each word for a nickname in a text. Cached: one regular expression for each pair of names
-    took a tenth of a turn."""
-    found = []
-    for word in _nicknames():
-        at = text.find(word)
-        while at >= 0:
-            found.append((at, at + len(word)))
-            at = text.find(word, at + 1)
-    return tuple(found)
-
-
-@cache
-def _nicknames() -> frozenset[str]:
-    """Without "calls her", which does not say whom."""
-    return frozenset(each for each in name_words("nicknames") if not _WHOM.search(each))
 
 
 def _pairs(one: str, other: str) -> Iterator[str]:

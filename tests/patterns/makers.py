@@ -53,7 +53,6 @@ def call_all() -> None:
     tokens._picking()
     texts._usual()
     evidence.Evidence(card="Mara Rudd and Tom Rudd").is_family_of_several("Rudd")
-    evidence._says_nickname("Mara", "Old Tom", "Mara")
     story._weighty(every())
     curated.without_remark((StoryPart("scene", 1, 2, "Tom left."),), Unnoted(1, "Tom left."))
     key_patterns.is_valid("a(?<b>c)")
