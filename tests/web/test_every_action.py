@@ -40,11 +40,13 @@ async def test_a_wrong_fact_is_corrected_with_the_keyboard_alone(browser: Browse
         await page.keyboard.press("Enter")
         await page.wait_for_selector("[data-kind=hp] :text('41 /')")
         assert (await server.saga.describe(session))["hp"] == 41
+        assert await page.evaluate("document.activeElement.dataset.action") == "edit", "one goes on from there"
         await page.focus("[data-kind=hp] [data-action=edit]")
         await page.keyboard.press("Enter")
         await page.wait_for_selector("[data-item=correction]")
         await page.keyboard.press("Escape")
         await page.wait_for_selector("[data-item=correction]", state="detached")
+        assert await page.evaluate("document.activeElement.dataset.action") == "edit"
 
 
 @pytest.mark.deep

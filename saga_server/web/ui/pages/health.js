@@ -69,7 +69,7 @@ function Table({ rows }) {
 
 function Stores({ status }) {
   const t = useWords(words);
-  return html`<${Part} name="stores" title=${t("stores")}><div class="scroll"><table>
+  return html`<${Part} name="stores" title=${t("stores")}><div class="scroll" tabindex="0" role="region" aria-label=${t("stores")}><table>
     <thead><tr><th scope="col">${t("store")}</th><th scope="col">${t("engine")}</th><th scope="col">${t("health")}</th></tr></thead>
     <tbody>${Object.entries(status.stores).map(([kind, store]) => html`<tr key=${kind} data-item="store" data-name=${kind}>
       <th scope="row">${`k_${kind}` in words.en ? t(`k_${kind}`) : kind}</th><td><code>${store.name ?? store.backend ?? ""}</code></td>

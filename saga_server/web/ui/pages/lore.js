@@ -39,12 +39,12 @@ function Entries({ session, found, changed }) {
   return html`<${Part} name="entries" title=${t("entries")} aside=${html`<span class="tag">${found.entries.length}</span>`}>
     ${found.entries.length === 0 ? html`<p class="none">${t("none")}</p>` : html`<p class="hint">${t("of", { name: brief(found.world, 40) })}</p>`}
     ${found.entries.length > 8 && html`<label>${t("search")}<input type="search" data-action="search" value=${wanted} onInput=${(event) => want(event.target.value)} /></label>`}
-    ${found.entries.length > 0 && html`<p class="hint">${t("looked", { n: found.contexts })}</p>`}
-    <ul class="lines">${rows.slice(0, MOST).map((each) => html`<${Entry} key=${each.name} session=${session} entry=${each} changed=${changed} />`)}</ul>
+    ${found.entries.length > 0 && html`<p class="hint">${t(found.contexts ? "looked" : "noneLooked", { n: found.contexts })}</p>`}
+    <ul class="lines">${rows.slice(0, MOST).map((each) => html`<${Entry} key=${each.name} session=${session} entry=${each} looked=${found.contexts > 0} changed=${changed} />`)}</ul>
   <//>`;
 }
 
-function Entry({ session, entry, changed }) {
+function Entry({ session, entry, looked, changed }) {
   const t = useWords(words);
   const w = useWords(whyWords);
   const [editing, edit] = useState(false);
@@ -54,7 +54,7 @@ function Entry({ session, entry, changed }) {
   };
   const reason = (why) => Object.entries(why).map(([name, value]) => `${`w_${name}` in whyWords.en ? w(`w_${name}`) : name} +${value.toLocaleString(language.get(), { maximumFractionDigits: 2 })}`).join(" · ");
   return html`<li data-item="entry" data-name=${entry.name}><details><summary><strong><${Text} value=${entry.name} most=${80} /></strong> <span class="tag">${t("layer", { n: entry.layer })}</span>
-      <span class=${`tag ${entry.fired.length ? "good" : ""}`}>${entry.fired.length ? t("told", { n: entry.fired.length }) : t("untold")}</span></summary>
+      ${looked && html`<span class=${`tag ${entry.fired.length ? "good" : ""}`}>${entry.fired.length ? t("told", { n: entry.fired.length }) : t("untold")}</span>`}</summary>
     <p><${Text} value=${entry.text} most=${600} /></p>
     ${entry.added && html`<p class="notice"><strong>${t("added")}</strong> <${Text} value=${entry.added} /></p>`}
     <p class="hint">${entry.mentioned === null ? t("never") : t("mentioned", { n: entry.mentioned })}${entry.constant && ` · ${t("constant")}`}${entry.secret && ` · ${t("secret", { names: entry.known_by.map((each) => brief(each, 30)).join(", ") })}`}</p>

@@ -89,6 +89,7 @@ function Memory({ session, here, record, changed }) {
 
 function Changes({ session, rows, names, changed }) {
   const t = useWords(words);
+  const n = useWords(now);
   const [most, show] = useState(MOST);
   const latest = [...rows].reverse();
   return html`<${Part} name="changes" title=${t("changes")}>
@@ -97,7 +98,7 @@ function Changes({ session, rows, names, changed }) {
       <span class="says">${each.undone ? html`<del><${Text} value=${summed(each, names)} most=${160} /></del> <span class="tag">${t("undone")}</span>` : html`<${Text} value=${summed(each, names)} most=${160} />`}
         <${Proposer} by=${each.by} /></span>
       <span class="from"><${TurnLink} turn=${each.turn} id=${each.turn_id} />
-        <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(summed(each, names))} done=${changed} /></span></li>`)}</ul>
+        <${Undo} session=${session} change=${each.undone ?? each.id} word=${each.undone ? t("redo") : null} about=${brief(summed(each, names))} done=${() => changed(each.undone ? undefined : n("undone"))} /></span></li>`)}</ul>
     ${latest.length > most && html`<button type="button" data-action="more" onClick=${() => show(most + MOST)}>${t("more")}</button>`}
   <//>`;
 }

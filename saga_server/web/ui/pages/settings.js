@@ -49,7 +49,7 @@ export function Page() {
     ${known.data.file && !known.data.writable && html`<p class="notice warn">${t("locked")}</p>`}
     <form onSubmit=${look}><fieldset class="columns" disabled=${!known.data.writable}>
       ${Object.entries(GROUPS).map(([group, names]) => html`<${Part} key=${group} name=${group} title=${t(`g_${group}`)}><div class="stack">${names.map(field)}</div><//>`)}
-      <${Part} name="price" title=${t("price")}><p class="hint">${t("priceHelp")}</p><div class="stack">${PRICE.map((name) => html`<label key=${name}>${t(name)}<input name=${name} value=${changes[name] ?? ""} inputmode=${name === "price_model" ? null : "decimal"} autocomplete="off" onInput=${(event) => change(name, event.target.value)} /></label>`)}</div><//>
+      <${Part} name="price" title=${t("price")} aside=${html`<span class="tag">${t("later")}</span>`}><p class="hint">${t("priceHelp")}</p><div class="stack">${PRICE.map((name) => html`<label key=${name}>${t(name)}<input name=${name} value=${changes[name] ?? ""} inputmode=${name === "price_model" ? null : "decimal"} autocomplete="off" onInput=${(event) => change(name, event.target.value)} /></label>`)}</div><//>
     </fieldset>
     <${Failed} error=${error} />
     <div role="status" aria-live="polite">${done && html`<p class="notice good" data-item="saved">${t("saved")} ${done.restart.length > 0 ? t("restart", { names: done.restart.map((each) => (word(each) in words.en ? t(word(each)) : each)).join(", ") }) : ""}</p>`}

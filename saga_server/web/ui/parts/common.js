@@ -1,6 +1,8 @@
 // Small parts that many pages use.
 import { html, useEffect, useState } from "../lib/dom.js";
+import { reachable } from "../lib/api.js";
 import { useWords } from "../lib/i18n.js";
+import { useObservable } from "../lib/observable.js";
 import { to } from "../lib/router.js";
 import { Sentence } from "./sentence.js";
 import words from "../words/shell.js";
@@ -8,8 +10,9 @@ import words from "../words/shell.js";
 /** What went wrong, in SAGA's own words, and a button that tries again. */
 export function Failed({ error, again }) {
   const t = useWords(words);
-  if (!error) return null;
-    return html`<div class="notice bad" role="alert" data-item="error">
+  const back = useObservable(reachable); // then it is no longer so
+  if (!error || (back && error.kind === "unreachable")) return null;
+  return html`<div class="notice bad" role="alert" data-item="error">
     ${error.status === 412 && html`<p>${t("changedMeanwhile")}</p>`}
     <p>${error.kind === "unreachable" || error.own ? error.message || t("unreachable") : html`<${Sentence} value=${error.message} most=${4_000} />`}</p>
     ${(again || error.kind === "store_error") && html`<div class="actions">
@@ -73,8 +76,8 @@ export function Part({ title, name, aside, children }) {
 export function Few({ rows, most = 12, row, ...list }) {
   const t = useWords(words);
   const [shown, show] = useState(most);
-  const left = rows.length - shown;
-  return html`<ul class="lines" ...${list}>${rows.slice(0, shown).map(row)}</ul>
+  const left = rows.length - shown > 1 ? rows.length - shown : 0; // a single one takes no more room than the button
+  return html`<ul class="lines" ...${list}>${rows.slice(0, rows.length - left).map(row)}</ul>
     ${left > 0 && html`<button type="button" class="quiet" data-action="rest" onClick=${() => show(shown + Math.max(most, 40))}>${t("rest", { n: left })}</button>`}`;
 }
 

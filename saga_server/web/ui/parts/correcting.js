@@ -39,10 +39,10 @@ export function when({ due, expires, place, who, thread }, t) {
 }
 
 /** What a change comes to. `found` is the answer of a try without effect, `chosen` whether its turn was chosen. */
-export function Effect({ found, chosen = true }) {
+export function Effect({ found, chosen = true, alone = false }) {
   const t = useWords(words);
   const kept = found.later > 0 ? "effectKept" : found.turn > 0 ? "effectReply" : "effect";
-  const from = t(!chosen ? kept : found.later > 0 ? "effectLater" : "effect", { n: found.turn, later: found.later });
+  const from = t(alone ? "effectOnly" : !chosen ? kept : found.later > 0 ? "effectLater" : "effect", { n: found.turn, later: found.later });
   return html`<div data-item="effect"><p>${from}</p>
     ${found.effect.length === 0 && html`<p class="hint">${t("noEffect")}</p>`}
     <${Lines} effect=${found.effect} /></div>`;
@@ -92,9 +92,11 @@ export function Correct({ session, turn, fields, make, says, done, condition }) 
       put({ wanted, found: await write("POST", where, wanted, { query: { dry_run: 1 } }) });
     });
   };
-  useLayoutEffect(() => { // at once, so that the next key is the form's
+  useLayoutEffect(() => { // at once, so that the next key is the form's; afterwards it is again where it was
+    const opener = document.activeElement;
     if (fields.length === 0) look();
     else form.current.querySelector("input, select, textarea")?.focus();
+    return () => opener.focus({ preventScroll: true });
   }, []);
   const save = () => run(async () => {
     done(await write("POST", where, ready.wanted, { condition: tag.current }));
@@ -113,7 +115,7 @@ export function Correct({ session, turn, fields, make, says, done, condition }) 
         ${["kept", "reply", "turn"].map((each) => html`<option key=${each} value=${each} selected=${each === holds}>${t(`holds_${each}`)}</option>`)}</select></label>
       ${holds === "turn" && html`<label>${t("holdsFrom")}<input name="holds-from" type="number" min="0" required /></label>`}</div>`}
     ${ready && says && html`<p data-item="says">${says(ready.wanted)}</p>`}
-    ${ready && html`<${Effect} found=${ready.found} chosen=${holds !== "kept" || Boolean(turn)} />`}
+    ${ready && html`<${Effect} found=${ready.found} chosen=${holds !== "kept" || Boolean(turn)} alone=${holds === "reply"} />`}
     <${Failed} error=${error} />
     <div class="actions">
       ${ready

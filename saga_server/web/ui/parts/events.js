@@ -37,7 +37,7 @@ export function inShort(events, entities, former = {}) {
     if (rest.quantity !== undefined && rest.quantity !== 1) values.item += ` × ${rest.quantity}`;
     if (kind === "status_changed") values.status = condition(rest.status, wordsOf(now, chosen));
     if (kind === "attribute_set") values.name = factName(rest.name, wordsOf(people, chosen));
-    return t(kind, { amount: "", value: "–", type: "", text: "–", ...values }).trim();
+    return t(kind, { amount: "", by: "", added: "", value: "–", type: "", text: "–", ...values }).trim();
   });
   return harmless([...new Set(said)].join(" · "));
 }

@@ -61,7 +61,7 @@ function Header({ rows, session, none, fleeting, showAll }) {
     go(PAGES.find((each) => each.id === page)?.session ? page : "now", { session: event.target.value });
   };
   return html`<header class="top">
-    <button type="button" class="menu" data-action="menu" aria-controls="pages" aria-expanded="false" onClick=${toggle}>
+    <button type="button" class="menu" data-action="menu" aria-controls="pages" aria-expanded="false" onClick=${toggle} onKeyDown=${escape}>
       <span aria-hidden="true">☰</span><span class="unseen">${t("menu")}</span></button>
     <a class="brand" href=${to("now")}>SAGA</a>
     <label class="session"><span class="unseen">${t("session")}</span>
@@ -80,6 +80,8 @@ function toggle(event) {
   document.getElementById("pages").classList.toggle("open", open);
 }
 
+const escape = (event) => event.key === "Escape" && shut();
+
 function shut() {
   document.getElementById("pages").classList.remove("open");
   document.querySelector("[data-action=menu]").setAttribute("aria-expanded", "false");
@@ -89,7 +91,7 @@ function Pages({ current }) {
   const t = useWords(words);
   const role = useRole();
   const chosen = useObservable(language);
-  return html`<nav id="pages" aria-label=${t("pages")} onKeyDown=${(event) => event.key === "Escape" && shut()}>
+  return html`<nav id="pages" aria-label=${t("pages")} onKeyDown=${escape}>
     <ul>${PAGES.filter((each) => !each.admin || role !== "player").map((each) => html`<li key=${each.id}>
       <a href=${to(each.id)} data-action="page" data-name=${each.id} aria-current=${current === each.id ? "page" : null} onClick=${shut}>${each.title[chosen]}</a>
     </li>`)}</ul>

@@ -8,10 +8,10 @@ export default {
   },
   ko: {
     read: "보고 없이 지나간 턴", title: "무엇이 바뀌었는지 모르는 턴 {n}개", help: "SAGA 없이 플레이했거나, 가져왔거나, 보고 없이 서술된 턴입니다. 작은 모델이 읽어 낼 수 있으며, 동의하기 전에는 비용이 들지 않습니다.",
-    noReader: "읽을 모델이 없습니다. saga.yaml에 models.extraction을 설정하세요.", estimate: "읽는 데 비용이 얼마나 드나요?", begin: "읽기 시작", goOn: "이어서 읽기", stop: "중지", reading: "읽는 중", progress: "{n}개 턴 중 {done}개를 읽었습니다.",
+    noReader: "읽을 모델이 없습니다. saga.yaml에 models.extraction을 설정하세요.", estimate: "읽는 데 비용이 얼마나 드나요?", begin: "읽기 시작", goOn: "이어서 읽기", stop: "중지", reading: "읽는 중", progress: "{n}턴 중 {done}턴을 읽었습니다.",
     turns: "턴", model: "모델", price: "예상 비용", unpriced: "모델의 가격을 알 수 없음", tokens: "예상 토큰", inOut: "입력 {input}, 출력 {output}, 호출 {calls}회", time: "예상 시간", minutes: "{n}분",
-    budget: "비용 한도 (미국 달러, 선택)", over_done: "{n}개 턴을 모두 읽었습니다.", over_stopped: "중지했습니다. {n}개 턴 중 {done}개를 읽었고, 언제든 이어서 읽을 수 있습니다.",
-    over_budget: "중지했습니다. {n}개 턴 중 {done}개를 읽었고, 다음 단계에서 한도를 넘을 수 있습니다.", over_failed: "{n}개 턴 중 {done}개를 읽었고, 그다음은 읽지 못했습니다.", failed: "읽지 못한 턴 {n}개: ‘상태’ 페이지 보기",
+    budget: "비용 한도 (미국 달러, 선택)", over_done: "{n}턴을 모두 읽었습니다.", over_stopped: "중지했습니다. {n}턴 중 {done}턴을 읽었고, 언제든 이어서 읽을 수 있습니다.",
+    over_budget: "중지했습니다. {n}턴 중 {done}턴을 읽었고, 다음 단계에서 한도를 넘을 수 있습니다.", over_failed: "{n}턴 중 {done}턴을 읽었고, 그다음은 읽지 못했습니다.", failed: "읽지 못한 턴 {n}개: ‘상태’ 페이지 보기",
   },
   ja: {
     read: "報告のなかったターン", title: "何が変わったか分からないターン: {n} 件", help: "SAGA を使う前のターン、取り込んだターン、または報告なしに語られたターンです。小さなモデルに読ませることができます。承諾するまで費用はかかりません。",

@@ -14,7 +14,7 @@ export default {
     unnoted: "no longer so: {text}",
   },
   ko: {
-    event_advanced: "{event} 소식: {text}", trackers_declared: "이야기가 세는 항목이 바뀜", profile_chosen: "이야기 유형: ‘{profile}’", tracker_removed: "더는 세지 않음: {tracker}",
+    event_advanced: "{event} 소식: {text}", trackers_declared: "이야기가 추적하는 항목이 바뀜", profile_chosen: "이야기 유형: ‘{profile}’", tracker_removed: "더는 추적하지 않음: {tracker}",
     tracker_set: "{tracker}: {subject} {value}", tracker_changed: "{tracker} 변화: {subject} {by} {added}", module_used: "{module} 규칙에 따름", world_seen: "공유 월드 ‘{share}’에 공개된 내용이 알려짐", linked: "{source} – {target}", observed: "{key}: {value}", audience_set: "누가 이 일을 아는지 정해짐",
     introduced: "처음 등장: {name}", renamed: "이제 이름은 {name}", moved: "{who} → {to}", hp_changed: "{who}: 체력 {amount}", hp_set: "{who}: 체력 {hp}",
     mood_changed: "{who}: 기분 ‘{mood}’", status_changed: "{who}: {status}", item_gained: "{owner}: {item} 얻음", item_lost: "{owner}: {item} 잃음", item_counted: "{owner}: {item} 가짐",
