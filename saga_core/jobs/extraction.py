@@ -242,6 +242,9 @@ def resolved(live: LiveSession, scene: TurnToRead, reading: StateReading) -> Del
 GIVES_WAY = 2
 """So many readings of a chat give way to narrations. From then on a request waits for the whole reading of the turn it
 continues, until nothing is left to read. Otherwise a player who writes faster than her machine reads has no memory."""
+LONGEST_WAIT = 90.0
+"""Seconds that such a request waits at most. After a reading that takes longer, or whose player sends again meanwhile,
+two more give way."""
 NEAR = 1
 """A request waits for a turn that is being read, if it is at most this many turns above the one it continues."""
 
@@ -267,6 +270,8 @@ class Backlog:
     done: int = 0
     gave_way: int = 0
     """How many readings a narration stopped since nothing was left to read."""
+    held: bool = False
+    """Whether a request waits for a whole reading."""
 
     def forget(self, turn: str) -> None:
         """Drop a turn from the backlog."""
@@ -494,20 +499,27 @@ class ExtractionJob(FollowingJob):
     async def wait(self, live: LiveSession, parent: str, seconds: float) -> str | None:
         """Wait at most ``seconds`` for the turn that the model is reading, if it is ``parent`` or the turn before it.
 
-        The wait has no limit but the model's if readings had to give way before, and ``seconds`` is not 0. Returns that
+        If readings had to give way before, and ``seconds`` is not 0, the wait is at most ``LONGEST_WAIT``. Returns that
         turn if it is not read by then.
         """
         backlog = self._backlogs.get(live.session.id)
         if backlog is None or (over := backlog.asked_about(live, parent)) is None:
             return None
-        turn, behind = backlog.turn, seconds > 0 and backlog.gave_way >= GIVES_WAY
+        if backlog.held:  # the player sends again
+            backlog.gave_way = 0
+        turn, held = backlog.turn, seconds > 0 and backlog.gave_way >= GIVES_WAY
         self.counters.add("extraction.waited")
+        backlog.held |= held
         try:
-            async with asyncio.timeout(None if behind else seconds):
+            async with asyncio.timeout(LONGEST_WAIT if held else seconds):
                 await over.wait()
         except TimeoutError:
             self.counters.add("extraction.late")
+            if held:
+                backlog.gave_way = 0
             return turn
+        finally:
+            backlog.held &= not held
         return None
 
     def wanting(self, session: str) -> list[str]:

@@ -228,8 +228,9 @@ async def test_settings_that_are_read_again_bring_a_reader_with_the_next_start(s
         assert "extraction.automatic" in found.restart
 
 
+@pytest.mark.parametrize("patient", [True, False])
 async def test_a_player_who_never_pauses_waits_for_the_reading_after_the_second_that_gave_way(
-    upstream: Upstream, serve: Serve
+    upstream: Upstream, serve: Serve, patient: bool
 ) -> None:
     """Calls that are broken off are no failures of the turn, and no degraded mode."""
     async with serve(**near(upstream)) as client:
@@ -260,6 +261,13 @@ async def test_a_player_who_never_pauses_waits_for_the_reading_after_the_second_
         last = asyncio.create_task(client.chat(words(*said, "들어간다.")))
         await asyncio.sleep(0.2)
         assert len(upstream.requests) == asked and not last.done()
+        if not patient:  # the player stops the message and sends it again
+            last.cancel()
+            await asyncio.gather(last, return_exceptions=True)
+            async with asyncio.timeout(10):
+                await client.chat(words(*said, "들어간다."))
+            assert "70/100" not in upstream.requests[asked].text
+            return
         gate.set()
         await last
         assert "70/100" in upstream.requests[asked].text
