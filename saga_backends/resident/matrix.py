@@ -7,10 +7,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from sys import getsizeof
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from saga_backends.footprint import mapping_bytes
 from saga_backends.scoring import (
@@ -25,11 +24,7 @@ from saga_backends.scoring import (
 from saga_core.stores import Scalar, VectorItem
 from saga_core.stores.filters import Predicate
 
-Places: TypeAlias = NDArray[np.intp]
-
 _FIRST_ROWS = 16
-_FIRST_WALKED = 4
-"""With a filter, this many times the wanted number of items are sorted and filtered at first."""
 _COMPACTED_FROM = 256
 _ROW_OBJECTS = 250
 """Bytes per row besides id, text and metadata, for entries in lists and dicts."""
@@ -216,35 +211,15 @@ class Matrix:
 
     def _walk(self, rough: Singles, margin: float, k: int, wanted: Predicate) -> list[int]:
         """Apply the filter to the nearest items first, until no further item can be among the best."""
-        size = _FIRST_WALKED * k
-        while True:
-            order = _nearest(rough, size)
-            places, whole = self._walk_along(order, rough[order], margin, k, wanted)
-            if whole or len(order) == len(rough):
-                return places
-            size *= 8
-
-    def _walk_along(
-        self, order: Places, scores: Singles, margin: float, k: int, wanted: Predicate
-    ) -> tuple[list[int], bool]:
-        """Return the rows of ``order`` that pass, and whether no later row can be among the ``k`` best."""
         threshold = -2.0  # below every score, but above the score of a freed row
         places: list[int] = []
-        for place, score in zip(order.tolist(), scores.tolist(), strict=True):
-            if score < threshold:
-                return places, True
+        for place in np.argsort(-rough):
+            if rough[place] < threshold:
+                break
             row = self._rows[place]
             assert row is not None
             if wanted(row.metadata):
-                places.append(place)
+                places.append(int(place))
                 if len(places) == k:
-                    threshold = score - margin
-        return places, False
-
-
-def _nearest(rough: Singles, size: int) -> Places:
-    """Return the rows with the ``size`` highest scores, or all rows, highest first."""
-    if size >= len(rough):
-        return np.argsort(-rough)
-    some = np.argpartition(rough, len(rough) - size)[len(rough) - size :]
-    return some[np.argsort(-rough[some])]
+                    threshold = float(rough[place]) - margin
+        return places
