@@ -25,7 +25,6 @@ from saga_core.stores import Scalar, VectorItem
 from saga_core.stores.filters import Predicate
 
 _FIRST_ROWS = 16
-_COMPACTED_FROM = 256
 _ROW_OBJECTS = 250
 """Bytes per row besides id, text and metadata, for entries in lists and dicts."""
 
@@ -43,7 +42,7 @@ class Row(NamedTuple):
 
 
 class Matrix:
-    """The items of a scope. Rows are replaced in place, freed rows are reused, and growth is amortised.
+    """The items of a scope. Rows are replaced in place, and growth is amortised. Deleting copies what is left.
 
     Arguments must have been checked. Vectors are ``array('f')`` of ``dimension``. Returned metadata is shared and
     read-only.
@@ -56,8 +55,7 @@ class Matrix:
         self._inverses: Singles = np.zeros(_FIRST_ROWS, dtype=np.float32)
         self._tame = True
         """Whether the rough pass can be used, which requires that no vector is extremely long or short."""
-        self._rows: list[Row | None] = []
-        self._free: list[int] = []
+        self._rows: list[Row] = []
         self._places: dict[str, int] = {}
         self._order: list[str] | None = None
         self._row_bytes = 0
@@ -78,7 +76,9 @@ class Matrix:
         latest = {item.id: (item, vector) for item, vector in items}
         block = as_rows([vector for _, vector in latest.values()])
         places = np.array([self._put_row(item) for item, _ in latest.values()], dtype=np.intp)
-        self._grow()
+        have, need = len(self._vectors), len(self._rows)
+        if need > have:
+            self._resize(max(need, have + have // 2), list(range(have)))
         squares = squared_norms(block)
         self._vectors[places] = block
         self._squares[places] = squares
@@ -94,29 +94,17 @@ class Matrix:
         row = Row(item.id, item.text, metadata, size)
         place = self._places.get(item.id)
         if place is None:
-            if self._free:
-                place = self._free.pop()
-                self._rows[place] = row
-            else:
-                place = len(self._rows)
-                self._rows.append(row)
-            self._places[item.id] = place
+            place = self._places[item.id] = len(self._rows)
+            self._rows.append(row)
             self._order = None
         else:
-            old = self._rows[place]
-            assert old is not None
-            size -= old.size
+            size -= self._rows[place].size
             self._rows[place] = row
         self._row_bytes += size
         return place
 
-    def _grow(self) -> None:
-        have, need = len(self._vectors), len(self._rows)
-        if need > have:
-            self._resize(max(need, have + have // 2))
-
-    def _resize(self, capacity: int, keep: list[int] | None = None) -> None:
-        kept = np.arange(min(len(self._vectors), capacity)) if keep is None else np.array(keep, dtype=np.intp)
+    def _resize(self, capacity: int, kept: list[int]) -> None:
+        """Make room for ``capacity`` rows, which begin with the rows ``kept``."""
         for name in ("_vectors", "_squares", "_inverses"):
             old = getattr(self, name)
             new = np.zeros((capacity, *old.shape[1:]), dtype=old.dtype)
@@ -125,25 +113,16 @@ class Matrix:
 
     def delete(self, ids: Iterable[str]) -> int:
         """Remove the items with these ids. Returns how many existed."""
-        removed = 0
-        for item_id in ids:
-            place = self._places.pop(item_id, None)
-            if place is None:
-                continue
-            row = self._rows[place]
-            assert row is not None
-            self._row_bytes -= row.size
-            self._rows[place] = None
-            self._free.append(place)
-            removed += 1
-        if removed:
+        gone = {self._places[item_id] for item_id in ids if item_id in self._places}
+        if gone:
+            kept = [place for place in range(len(self._rows)) if place not in gone]
+            self._row_bytes -= sum(self._rows[place].size for place in gone)
+            self._rows = [self._rows[place] for place in kept]
+            self._places = {row.id: place for place, row in enumerate(self._rows)}
             self._order = None
-            self._squares[self._free] = 0
-            if len(self._rows) >= _COMPACTED_FROM and len(self._free) > len(self._rows) // 2:
-                self._compact()
-            if not self._tame:
-                self._settle()
-        return removed
+            self._resize(max(_FIRST_ROWS, len(kept) + len(kept) // 4), kept)
+            self._settle()
+        return len(gone)
 
     def _settle(self) -> None:
         """Check whether the rough pass works for the current rows, and prepare it."""
@@ -151,18 +130,11 @@ class Matrix:
         if self._tame:
             self._inverses = inverse_norms(self._squares)
 
-    def _compact(self) -> None:
-        kept = [place for place, row in enumerate(self._rows) if row is not None]
-        self._resize(max(_FIRST_ROWS, len(kept) + len(kept) // 4), keep=kept)
-        self._rows = [self._rows[place] for place in kept]
-        self._places = {row.id: place for place, row in enumerate(self._rows) if row is not None}
-        self._free = []
-
     def matching(self, wanted: Predicate | None) -> list[str]:
         """Return the ids of the items whose metadata passes the filter, in no particular order."""
         if wanted is None:
             return list(self._places)
-        return [row.id for row in self._rows if row is not None and wanted(row.metadata)]
+        return [row.id for row in self._rows if wanted(row.metadata)]
 
     def get(self, ids: Iterable[str]) -> dict[str, VectorItem]:
         """Return the items of ``ids`` that exist."""
@@ -177,7 +149,6 @@ class Matrix:
 
     def _item(self, place: int) -> VectorItem:
         row = self._rows[place]
-        assert row is not None
         return VectorItem(row.id, array("f", self._vectors[place].tobytes()), row.text, row.metadata)
 
     def best(self, question: QueryVector, k: int, wanted: Predicate | None) -> list[tuple[float, Row]]:
@@ -187,22 +158,16 @@ class Matrix:
             return []
         chosen = np.array(places, dtype=np.intp)
         scores = question.exact(self._vectors[chosen], self._squares[chosen]).tolist()
-        found = [(score, row) for score, place in zip(scores, places, strict=True) if (row := self._rows[place])]
+        found = [(score, self._rows[place]) for score, place in zip(scores, places, strict=True)]
         found.sort(key=lambda pair: (-pair[0], pair[1].id))
         return found[:k]
 
     def _candidates(self, question: QueryVector, k: int, wanted: Predicate | None) -> list[int]:
         """Return rows that pass the filter, including the ``k`` nearest."""
         used = len(self._rows)
-        if not self._tame or (wanted is None and len(self) <= k):
-            return [
-                place
-                for place, row in enumerate(self._rows)
-                if row is not None and (wanted is None or wanted(row.metadata))
-            ]
+        if not self._tame or (wanted is None and used <= k):
+            return [place for place, row in enumerate(self._rows) if wanted is None or wanted(row.metadata)]
         rough = question.rough(self._vectors[:used], self._inverses[:used])
-        if self._free:
-            rough[self._free] = -np.inf
         if wanted is None:
             threshold = np.partition(rough, used - k)[used - k] - question.margin
             places: list[int] = np.flatnonzero(rough >= threshold).tolist()
@@ -211,14 +176,12 @@ class Matrix:
 
     def _walk(self, rough: Singles, margin: float, k: int, wanted: Predicate) -> list[int]:
         """Apply the filter to the nearest items first, until no further item can be among the best."""
-        threshold = -2.0  # below every score, but above the score of a freed row
+        threshold = -2.0  # below every score
         places: list[int] = []
         for place in np.argsort(-rough):
             if rough[place] < threshold:
                 break
-            row = self._rows[place]
-            assert row is not None
-            if wanted(row.metadata):
+            if wanted(self._rows[place].metadata):
                 places.append(int(place))
                 if len(places) == k:
                     threshold = float(rough[place]) - margin
