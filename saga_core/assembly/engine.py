@@ -168,6 +168,7 @@ async def _build(base: Foundations) -> Parts:
     reader = await _reader(base, learning.sources)
     extraction = _extraction(base, bills)
     silent = MissingReports(base.counters, extraction.reader)
+    extraction.was_read = silent.read
     forgetting = ForgettingJob(reviewers.curators, stores.state, base.counters)
     reviews = made(
         ReviewsJob,

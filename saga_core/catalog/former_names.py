@@ -21,6 +21,17 @@ async def former_names(live: LiveSession, turn: str) -> dict[str, str]:
             own = live.effective(await live.turn(node.id)).events
             named = {each.id: each.name for each in own if isinstance(each, Introduced)}
             found |= {id_: named[id_] for id_ in gone - found.keys() if id_ in named}
+    opening = live.prepared.opening.entities
+    missing = set((await live.state(turn)).merged) - known.keys() - found.keys()
+    found |= {id_: opening[id_].name for id_ in missing if id_ in opening}
+    missing -= found.keys()
+    if missing:  # a report introduced them, and made them one with somebody
+        async for each in live.each_turn([node.id for node in live.tree.upwards(turn)]):
+            named = {event.id: event.name for event in live.effective(each).events if isinstance(event, Introduced)}
+            found |= {id_: named[id_] for id_ in missing if id_ in named}
+            missing -= named.keys()
+            if not missing:
+                break
     return found
 
 

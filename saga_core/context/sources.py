@@ -340,15 +340,14 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
             there = new.whereabouts[who].place
             if who == new.player or (who in before and before[who].place == there):
                 continue
-            text = f"{one_field(new.name(who))} → {one_field(new.name(there))} {_last_seen(new, who, words)}"
+            text = f"{one_field(new.name(who))} → {one_field(new.name(there))} {_there_since(new, who, words)}"
             yield f"edge:{who}:LOCATED_AT", text
 
 
-def _last_seen(state: WorldState, who: str, words: Labels) -> str:
-    """The remark on where somebody is who is not here. Nobody knows more than that she was there at that turn, but for
-    the places that the world gives."""
+def _there_since(state: WorldState, who: str, words: Labels) -> str:
+    """The remark on where somebody is who is not here: since when, but for the places that the world gives."""
     since = state.whereabouts[who].since
-    return f"({words.last_seen.format(depth=since) if since else words.edges['LOCATED_AT']})"
+    return f"({words.there_since.format(depth=since) if since else words.edges['LOCATED_AT']})"
 
 
 def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
@@ -588,7 +587,7 @@ class _Group:
             text, about = f"{head}: {_relation(self.edge, scene)}", f"relation:{source}:{target}"
         elif type_ == "LOCATED_AT":
             status = "".join(f" ({one_field(text)[:_CONDITION]})" for text in _status(scene.state, source))
-            text = f"{_name(source, scene)}{status} → {', '.join(names)} {_last_seen(scene.state, source, words)}"
+            text = f"{_name(source, scene)}{status} → {', '.join(names)} {_there_since(scene.state, source, words)}"
             about = f"edge:{source}:{type_}"
         else:
             text, about = f"{head} ({words.edges.get(type_, type_)})", f"edge:{source}:{type_}"

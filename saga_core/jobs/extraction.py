@@ -372,6 +372,8 @@ class ExtractionJob(FollowingJob):
     ids: IdSource
     counters: Counters
     bills: BackgroundBills
+    was_read: Callable[[LiveSession], None] = lambda live: None
+    """Called when a turn of a session was read."""
     _backlogs: dict[str, Backlog] = field(factory=dict)
     _looking: asyncio.Lock = field(factory=asyncio.Lock)
     pace: WindowPace = field(factory=WindowPace)
@@ -716,6 +718,7 @@ class ExtractionJob(FollowingJob):
                 more = held(live.session.standing, Source.EXTRACTION, READING, change=number, number=second)
                 self.counters.add("extraction.held", sum(each.source is Source.CURATION for _, each in more))
             await amend(live, turn, delta, number, *more)
+            self.was_read(live)
             backlog.forget(turn)
             self.views.submit(backlog.session, [turn])
         backlog.done += 1

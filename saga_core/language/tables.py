@@ -677,7 +677,7 @@ class Labels(Table):
     dead: str
     changed: str
     nothing: str
-    last_seen: str
+    there_since: str
     """The remark on where somebody is who is not here, with ``{depth}``."""
     since_turn: str
     turn: str

@@ -34,6 +34,7 @@ from saga_core.model import (
 from saga_core.projection import render_episode
 from saga_core.sessions import LiveSession
 from saga_core.stores import Batch, Key
+from saga_core.trackers import AUTO, guessed_profile, trackers_of
 from saga_core.transcript import Transcript, Utterance, identity_key, opening_key
 from saga_core.world import World, opening_state
 
@@ -106,7 +107,8 @@ async def add_story(tools: Tools, story: Story, owner: str, world: World, label:
     session = Session(root.session, root.id, owner, label, world.name, world.digest, now, head, title=title)
     file = SessionFile(session, world)
     file.turns = [(root, root_node), *((entry.turn, tree.get(entry.turn.id)) for entry in entries.values())]
-    file.beside = [(("amend", turn, delta.id), delta) for turn, delta in _told(tools, story, entries)]
+    changes = [*_told(tools, story, entries), *_profile(tools, root.id, world)]
+    file.beside = [(("amend", turn, delta.id), delta) for turn, delta in changes]
     file.timelines = [_timeline(line, ids, now) for line in story.branches]
     openings = {_opening(story, line): ids[_first(story, line.head)] for line in reversed(story.lines)}
     file.openings = list(openings.items())
@@ -226,6 +228,15 @@ def _told(tools: Tools, story: Story, entries: Mapping[int, TurnEntry]) -> Itera
             for part in parts:
                 event = deltas.StoryTold(SCENE, part.first, part.last, part.text)
                 yield entries[number].turn.id, Delta((event,), Source.CURATION, id=tools.ids.new("a"))
+
+
+def _profile(tools: Tools, root: str, world: World) -> Iterable[tuple[str, Delta]]:
+    """What sort of story it is, if the configuration leaves it to the card and the card speaks clearly of one."""
+    free = tools.settings.config.profile == AUTO and world.counts_nothing
+    profile = guessed_profile("\n".join(sheet.body for sheet in world.characters)) if free else ""
+    if profile:
+        event = deltas.ProfileChosen(profile, trackers_of(profile, world.language))
+        yield root, Delta((event,), Source.EDIT, id=tools.ids.new("a"))
 
 
 def _timeline(line: StoryLine, ids: dict[int, str], now: float) -> Timeline:

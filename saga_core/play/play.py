@@ -66,12 +66,13 @@ from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import ADVENTURE, AUTO, DAY, guessed_profile, shown_value, trackers_of
 from saga_core.transcript import Elsewhere, Transcript, next_member, persona_of, read_request, words_key
 from saga_core.views import Projector, scope_of
-from saga_core.world import World, WorldLibrary
+from saga_core.world import WorldLibrary
 
 T = TypeVar("T")
 
 log = logging.getLogger("saga")
 
+_NARRATED = (TurnKind.NARRATION, TurnKind.CONTINUATION)
 _TELLING = 40
 """Minimum characters of a greeting that tells stories apart."""
 READ_SECONDS = 30.0
@@ -341,8 +342,9 @@ class Play:
         if not state.trackers.profile:
             profile = request.profile or config.profile
             if profile == AUTO:
-                first = place.live.tree.get(place.parent).parent is None and _counts_nothing(place.live.world)
-                profile = guessed_profile(place.transcript.system_text) if first else ""
+                told = any(node.kind in _NARRATED for node in place.live.tree.upwards(place.parent))
+                free = not told and place.live.world.counts_nothing
+                profile = guessed_profile(place.transcript.system_text) if free else ""
             if profile not in ("", ADVENTURE):
                 found.append(deltas.ProfileChosen(profile, trackers_of(profile, language)))
         missing = state.trackers.missing((*request.trackers, *place.live.modules.trackers(language), *config.counted))
@@ -543,11 +545,6 @@ def _ignorance(live: LiveSession, state: WorldState, told: WorldState) -> tuple[
 def _just_begun(live: LiveSession) -> bool:
     """Whether SAGA has narrated nothing of a session yet."""
     return all(node.kind in (TurnKind.ROOT, TurnKind.ADOPTED) for node in live.tree.nodes.values())
-
-
-def _counts_nothing(world: World) -> bool:
-    """Whether no author said what the story counts: the world is a card's, or there is none."""
-    return world.player is None and not world.trackers
 
 
 def _moved_clock(before: WorldState, now: WorldState) -> tuple[str, ...]:

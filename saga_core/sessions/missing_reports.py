@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, MutableMapping
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.counters import Counters
-from saga_core.model import ReportStatus, Tree, TurnKind
+from saga_core.model import ReportStatus, Source, Tree, TurnKind
 from saga_core.sessions.live_sessions import LiveSession
 
 SILENT_FROM = 3
@@ -46,6 +46,8 @@ class UnreportedReplies:
     """How many of them, counted from the end, were not read by a model either."""
     model: str
     """The model that narrated the last of them; empty if unknown."""
+    found_nothing: bool = False
+    """Whether a model read them, and found no change in any."""
 
     @property
     def is_news(self) -> bool:
@@ -61,7 +63,8 @@ class UnreportedReplies:
         narrator = self.model or "the narrator"
         said = f"{narrator} wrote no state block in its last {self.replies} replies"
         if self.is_read(reader):
-            return f"{said}; SAGA asks {reader} in the background what happened in them"
+            found = f"; {reader} found no change in those that it read" if self.found_nothing else ""
+            return f"{said}; SAGA asks {reader} in the background what happened in them{found}"
         return f"{said}, so that nothing is known of what happened in them; {remedy(self.model, reader)}"
 
 
@@ -161,6 +164,21 @@ class MissingReports:
         self._tell()
         return found
 
+    def read(self, live: LiveSession) -> None:
+        """Note that a model has read replies of a session since the last ``look``."""
+        before = self._silent.get(live.session.id)
+        if before is None:
+            return
+        told = [node.id for node in live.tree.upwards(live.head) if node.kind in _TOLD]
+        read = [each for turn in told[: before.replies] for each in live.amendments.get(turn, ())]
+        events = [each.events for each in read if each.source is Source.EXTRACTION]
+        self._silent[live.session.id] = evolve(
+            before,
+            unread=min(before.replies, unread_replies(live.tree, live.head)),
+            found_nothing=bool(events) and not any(events),
+        )
+        self._tell()
+
     def forget(self, session: str) -> None:
         """Remove a deleted session."""
         if self._silent.pop(session, None) is not None:
@@ -188,6 +206,7 @@ class MissingReports:
                 "replies": found.replies,
                 "unread": found.unread,
                 "read_by": reader if found.is_read(reader) else None,
+                "found_nothing": found.found_nothing,
                 "remedy": None if found.is_read(reader) else remedy(found.model, reader),
             }
             for session, found in reversed(self._silent.items())

@@ -286,6 +286,11 @@ class World:
         """The sheet marked as the player's, if there is one."""
         return next((sheet for sheet in self.characters if sheet.player), None)
 
+    @property
+    def counts_nothing(self) -> bool:
+        """Whether no author said what the story counts: the world is a card's, or there is none."""
+        return self.player is None and not self.trackers and not self.profile
+
     def character(self, name: str) -> CharacterSheet | None:
         """The sheet with this name or alias; case and spacing are ignored."""
         return self._sheets.get(fold_name(name))

@@ -141,7 +141,7 @@ def _by_turn(own: Sequence[str], history: Sequence[str], context: str, tag: str)
     """
     spoken = language_of(tag)
     labels = spoken.labels
-    dated = [_pattern(each, "depth") for each in (labels.turn, labels.last_seen)]
+    dated = [_pattern(each, "depth") for each in (labels.turn, labels.there_since)]
     until = _pattern(spoken.texts.pages["then"], "turn")
     told: list[tuple[tuple[int, int], str]] = []
     when = (-1, 0)  # the rules come first

@@ -266,3 +266,12 @@ async def test_a_note_that_is_added_takes_none_away_in_its_preview(saga: Saga) -
     oldest = (await saga.views.state("숲")).notes[0][1]
     changed = await effects(saga, "unnote", remark=oldest, text="미라는 왼손잡이다")
     assert changed == [(f"note {oldest}", None), (None, "note 미라는 왼손잡이다")]
+
+
+async def test_who_is_unmasked_in_a_report_is_known_by_the_name_of_before(saga: Saga) -> None:
+    play = Frontend(saga, session="숲")
+    await play.say("묻는다", "복면 사내가 서 있다.", npc_met=("복면 사내",))
+    await play.say("벗긴다", "강무진이다.", present=("강무진",), notes="복면 사내의 정체는 강무진이었다")
+    state = await saga.views.state("숲")
+    (gone,) = state.merged
+    assert set(await saga.memory.former_names("숲")) == {gone}

@@ -137,7 +137,7 @@ async def test_what_changed_since_the_pages_is_told() -> None:
             "고블린왕 크룩 → 아리아: grudging respect (+1)",
             "마라 경 → 아리아: knows (+0)",
             "에르겐 → 아리아 관계 없음",
-            "고블린왕 크룩 → 마을 광장 (12턴에 마지막으로 봄)",
+            "고블린왕 크룩 → 마을 광장 (12턴부터 거기 있음)",
             "고블린왕 크룩 HP 40/90",
             "고블린왕 크룩 기분 분노",
             "마라의 지금 이름은 마라 경",
@@ -299,7 +299,7 @@ async def test_connections_are_readable_and_do_not_repeat_the_briefing() -> None
     assert texts(await gather(Connections(), request)) == [
         "고블린왕 크룩 → 아리아: hostile (-2)",
         "에르겐 → 아리아: trusts (+2)",
-        "고블린왕 크룩 → 고대 유적 (5턴에 마지막으로 봄)",
+        "고블린왕 크룩 → 고대 유적 (5턴부터 거기 있음)",
         "고블린왕 크룩 → 치유 물약 (가진 것)",
         "고블린왕 크룩 → 고블린 습격 (겪은 일)",
     ]
@@ -313,7 +313,7 @@ async def test_how_somebody_is_who_is_not_here_is_told_with_the_place(status: st
     kruk = old.entities[KRUK]
     state = changed(old, evolve(kruk, attributes={**kruk.attributes, "status": status}))
     lines = texts(await gather(Connections(), ask("크룩은 어디 있지?", state=state, graph=EdgeGraph(edges_of(state)))))
-    assert f"고블린왕 크룩{told} → 고대 유적 (5턴에 마지막으로 봄)" in lines
+    assert f"고블린왕 크룩{told} → 고대 유적 (5턴부터 거기 있음)" in lines
 
 
 async def test_one_line_for_many_targets() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ import pytest
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import BadInput
+from saga_core.maintenance import ImportOptions
 from saga_core.state_block import instruction
 from saga_core.trackers import NO_TRACKERS, PROFILES, guessed_profile, tracker_of, trackers_of
 from tests.core.frontend import Frontend
+from tests.core.imports import samples
 
 TRACKERS = {
     "gold": {"kind": "number", "range": "0..999", "unit": "coins", "start": 10},
@@ -233,6 +236,26 @@ async def test_who_died_is_told_as_dead_in_every_sort_of_story(plain_saga: Saga,
     turn = await chat.begin("We bury him.")
     assert "Dead: Old Tam (since turn 2)" in turn.context.text
     assert ("status: dead" in turn.plan.text()) is (profile != "plain")
+
+
+async def test_an_imported_chat_of_a_card_that_speaks_of_love_is_a_romance(tmp_path: Path) -> None:
+    (tmp_path / "saga.yaml").write_text("storage: {profile: memory}\n", encoding="utf-8")
+    files = [("Ysolde.json", samples.plain(samples.card_v2(description=ROMANCE))), ("chat.jsonl", samples.st_chat())]
+    async with Saga.open(load_config(tmp_path / "saga.yaml")) as saga:
+        things = (await saga.maintenance.import_files(files, ImportOptions())).things
+        (session,) = [each.session for each in things if each.session]
+        state = await saga.views.describe(session)
+        assert (state["profile"], state["hp"]) == ("romance", None)
+
+
+async def test_a_card_says_what_is_told_also_where_the_first_turns_were_told_without_saga(plain_saga: Saga) -> None:
+    chat = Frontend(plain_saga, greeting="She waves from the gate.", system=ROMANCE, note="")
+    chat.history = [
+        {"role": "user", "content": "I wave."},
+        {"role": "assistant", "content": "Mina blushes, and waits."},
+    ]
+    await told(chat, "We walk on.", "She takes your arm.", "present: [Mina]")
+    assert (await plain_saga.views.describe(session_of(chat)))["profile"] == "romance"
 
 
 async def test_a_request_chooses_the_profile_once(plain_saga: Saga) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
@@ -116,6 +117,21 @@ async def test_one_that_is_read_by_another_model_is_no_loss() -> None:
         live = await saga.parts.live.get(session)
         assert unread_replies(live.tree, live.head) == 0
         assert (await unreported_at(live, live.head)).replies == 5
+
+
+async def test_what_was_read_after_the_last_reply_is_no_loss_and_that_nothing_was_found_is_said() -> None:
+    model = Scripted(otherwise=NOTHING, gate=asyncio.Event())
+    async with Saga.open(memory_config(), extractor=model) as saga:
+        chat = Frontend(saga)
+        await silent(chat, 6)
+        assert "saga jobs" in saga.counters.degraded[SILENT_MODE]
+        assert model.gate is not None
+        model.gate.set()
+        await saga.drain(10)
+        assert SILENT_MODE not in saga.counters.degraded
+        (row,) = (await saga.status())["silent"]
+        assert (row["read_by"], row["remedy"], row["found_nothing"]) == ("small", None, True)
+        assert "small found no change in those that it read" in UnreportedReplies(6, 1, "m", True).text("small")
 
 
 async def test_a_long_silence_is_counted_on_and_not_anew(monkeypatch: pytest.MonkeyPatch) -> None:
