@@ -126,14 +126,19 @@ def _spaced(text: str) -> bool:
     return any(map(is_hangul, text))
 
 
+def _lines_about(text: str) -> Iterator[tuple[str, str]]:
+    """The lines of a text that describe somebody: the name, and the first clause about it."""
+    for line in _LINE.finditer(text):
+        name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
+        if not pattern_of("group").fullmatch(name) and not _are_names(about):
+            yield name, about
+
+
 @lru_cache(maxsize=8)
 def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """The names that a text describes line by line, each with the words of the first clause about it."""
     found: dict[str, set[str]] = {}
-    for line in _LINE.finditer(text):
-        name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
-        if pattern_of("group").fullmatch(name) or _are_names(about):
-            continue
+    for name, about in _lines_about(text):
         first = _COMMA.split(about, maxsplit=1)[0].strip(" \t*")
         if mine := _mine().search(name):
             # The heading holds the description, and the name follows it.
@@ -145,21 +150,12 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 @lru_cache(maxsize=8)
-def _given_roles(text: str) -> tuple[tuple[str, str], ...]:
-    """The people to whom a text gives a role in a line of their own, each with the first clause about them."""
-    found: dict[tuple[str, str], None] = {}
-    for line in _LINE.finditer(text):
-        name, about = line["name"].strip(" \t*"), _CLAUSE.split(line["about"], maxsplit=1)[0]
-        if not pattern_of("group").fullmatch(name) and not _are_names(about):
-            found[(remark[0] if (remark := remarked(name)) else name), about] = None
-    found |= dict.fromkeys((name, entry.text) for entry in entries_of(text) for name in entry.names)
-    return tuple(found)
-
-
-@lru_cache(maxsize=8)
 def _roles_by_key(text: str) -> dict[str, list[tuple[str, str]]]:
+    """The people to whom a text gives a role in a line of their own, each with what it says, by ``key_of`` the name."""
+    lines = [(remark[0] if (remark := remarked(name)) else name, about) for name, about in _lines_about(text)]
+    entries = ((name, entry.text) for entry in entries_of(text) for name in entry.names)
     found: dict[str, list[tuple[str, str]]] = {}
-    for who, about in _given_roles(text):
+    for who, about in dict.fromkeys((*lines, *entries)):
         found.setdefault(key_of(who), []).append((who, about))
     return found
 

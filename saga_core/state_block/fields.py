@@ -1,7 +1,8 @@
-"""The fields of a state block: their values, and the names that a model may use for them."""
+"""The fields of a state block: their values, the form that the narrator is shown, and the names that models use."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from enum import Enum
 from functools import lru_cache
@@ -9,7 +10,6 @@ from functools import lru_cache
 from attrs import frozen
 
 from saga_core.language import all_of, every, normalized, squash
-from saga_core.state_block.form import SLOTS
 from saga_core.state_block.placeholders import NONE, Placeholders
 from saga_core.trackers import NO_TRACKERS, Trackers
 
@@ -176,7 +176,29 @@ WHOM = "whom"
 """The key under which a language lists further names of the key for a person."""
 _OF_PEOPLE = frozenset({Kind.NAMES, Kind.COMPANY, Kind.STATUSES})
 
+FORM = """\
+```state
+location: <{place}>
+location_moved: <true|false>
+present: [<{name}>, <{name}>]
+hp_change: <-15|0|+5>
+items_gained: [<{item}>, <{item}> x2]
+items_lost: []
+items_transferred: [{{item: <{item}>, from: <{name}>, to: <{name}>}}]
+npc_met: [<{name}>]
+npc_separated: []
+relationship_changes: [{{from: <{name}>, to: <{name}>, type: hostile, delta: -2}}]
+status_changes: [{{name: <{name}>, status: dead}}]
+mood: <{mood}>
+event_trigger: null
+notes: <{notes}>
+```"""
+"""The form of a block. The slots in braces are filled with words of each language."""
 
+_LINE = re.compile(r"^(?P<field>\w+): (?P<value>.*)$", re.M)
+_SLOT = re.compile(r"<\{(\w+)\}>")
+SLOTS = {found["field"]: tuple(dict.fromkeys(_SLOT.findall(found["value"]))) for found in _LINE.finditer(FORM)}
+"""The slots in the line of each field."""
 _NAMED_BY = {"name": ("present", "npc_met", "npc_separated"), "item": ("items_gained", "items_lost")}
 """For a slot, the fields that contain only its values. Their placeholders are used for it in records too."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from saga_core.language import DEFAULT, known, language_of, primary
-from saga_core.state_block.form import FORM
+from saga_core.state_block.fields import FORM
 from saga_core.trackers import NO_TRACKERS, Tracker, TrackerKind, Trackers, Whose
 
 

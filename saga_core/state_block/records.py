@@ -87,12 +87,12 @@ def _ended() -> re.Pattern[str]:
 
 @cache
 def _statuses_alone() -> re.Pattern[str]:
-    return re.compile(rf"\s*(?:{any_of(lambda each: each.block.statuses)})[.。]?\s*", re.I)
+    return re.compile(rf"(?:{any_of(lambda each: each.block.statuses)})[.。]?", re.I)
 
 
 def is_status(text: str) -> bool:
     """Whether a text is one of the words for how somebody fared, such as "dead"."""
-    return _statuses_alone().fullmatch(text) is not None
+    return _statuses_alone().fullmatch(text.strip()) is not None
 
 
 @cache

@@ -90,6 +90,7 @@ def call_all() -> None:
     records._gives()
     records._ended()
     records._supposed()
+    records._statuses_alone()
     read_reply("It rains.\n<state>\nlocation: Mill\nhp: 3\nhp_change: 0\n</state>")
     questions._patterns(every())
     questions._asking(every())
