@@ -132,6 +132,9 @@ async def test_the_story_is_what_the_api_says_and_a_branch_is_named_compared_and
     server, session = played
     async with visiting(browser, server) as visit:
         page = visit.page
+        await visit.open("stories")
+        played_in_all = (await visit.api(f"/api/sessions/{session}"))["turns"]
+        await page.wait_for_selector(f"[data-item=story]:has-text('{played_in_all} with all branches')")
         await visit.open("story", session=session)
         runs = (await visit.api(f"/api/sessions/{session}/runs"))["runs"]
         await page.wait_for_selector("[data-item=run]")

@@ -68,4 +68,10 @@ async def test_a_feeling_below_zero_is_edited_as_it_is_shown(browser: Browser) -
         await page.click("[data-action=preview]")
         await page.wait_for_selector("[data-item=effect]")
         assert await page.locator("[data-item=relations]").count() == 0, "feelings are counted here"
-        assert await page.locator("[data-item=dead] [data-action=add]").count() == 1, "people die in a romance, too"
+        hana = await page.get_attribute("[data-kind=present]", "data-subject")
+        await visit.open("people", session=begun.session.id, who=hana or "")
+        await page.click("[data-action=die]")
+        await page.click("[data-action=save]")
+        await page.wait_for_selector("[data-item=one] .tag.bad")
+        await visit.open("now", session=begun.session.id)
+        await page.wait_for_selector("[data-item=dead] [data-kind=status]:has-text('Hana')")

@@ -117,7 +117,7 @@ function box(name) {
 }
 
 function fail(error) {
-  box("error").textContent = error?.message ?? "";
+  box("error").textContent = (error?.message ?? "").replace(/^[\w, ]+: |; GET \S+ lists them$/g, ""); // fields and addresses are for programs
 }
 
 async function correct(at, wanted) {

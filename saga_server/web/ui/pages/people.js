@@ -195,7 +195,8 @@ function corrections(t, found, all) {
   const others = all.filter((each) => each.kind === found.kind && each.id !== found.id);
   return {
     rename: { fields: [{ name: "name", label: t("newName"), value: found.name }], make: ({ name }) => ({ kind: "rename", who: found.id, name }) },
-    ...(found.kind === "character" && !found.player ? { move: { fields: [{ name: "place", label: t("newPlace"), value: found.place?.name ?? "" }], make: ({ place }) => ({ kind: "move", who: found.id, place }) } } : {}),
+    ...(found.kind === "character" && !found.player ? { move: { fields: [{ name: "place", label: t("newPlace"), value: found.place?.name ?? "" }], make: ({ place }) => ({ kind: "move", who: found.id, place }) },
+      ...(found.facts.status === "dead" ? {} : { die: { fields: [], make: () => ({ kind: "status", who: found.id, status: "dead" }) } }) } : {}),
     ...(others.length && !found.player ? { merge: { help: t("mergeHelp"), says: ({ into }) => t("mergeSays", { one: brief(found.name, 60), into: brief(others.find((each) => each.id === into).name, 60) }), fields: [{ name: "into", label: t("into"), options: others.map((each) => ({ value: each.id, label: brief(each.name, 60) })) }], make: ({ into }) => ({ kind: "merge", one: found.id, into }) } } : {}),
     ...(found.aliases.length ? { split: { help: t("splitHelp"), says: ({ name }) => t("splitSays", { name: brief(name, 60) }), fields: [{ name: "name", label: t("splitName"), options: found.aliases.map((each) => ({ value: each, label: brief(each, 60) })) }], make: ({ name }) => ({ kind: "split", of: found.id, name }) } } : {}),
     ...(found.player ? {} : { forget: { help: t("forgetHelp"), fields: [], make: () => ({ kind: "forget", who: found.id }) } }),

@@ -46,7 +46,7 @@ function Story({ story, reload }) {
     await reload();
   };
   return html`<li data-item="story" data-session=${story.id}><div class="line"><${Portrait} story=${story} /><span class="says"><a href=${to("now", { session: story.id })} data-action="open"><strong><${Text} value=${story.name} most=${120} /></strong></a>
-      <small>${t("size", { n: story.depth, when: moment(story.updated) })}${story.kind === "ephemeral" && ` · ${t("ephemeral")}`}${story.share && ` · ${t("shared", { world: story.share })}`}</small></span>
+      <small>${t("size", { n: story.depth, when: moment(story.updated) })}${story.turns > story.depth && ` · ${t("whole", { n: story.turns })}`}${story.kind === "ephemeral" && ` · ${t("ephemeral")}`}${story.share && ` · ${t("shared", { world: story.share })}`}</small></span>
     <span class="from"><button type="button" class="quiet" data-action="rename" aria-expanded=${renaming} aria-label=${`${t("rename")}: ${brief(story.name)}`} onClick=${() => rename(!renaming)}>${t("rename")}</button>
       <button type="button" class="quiet" data-action="delete" disabled=${running} aria-label=${`${t("delete")}: ${brief(story.name)}`} onClick=${remove}>${t("delete")}</button></span></div>
     ${renaming && html`<${Rename} session=${story.id} was=${story.label} done=${done} />`}<${Failed} error=${error} /></li>`;

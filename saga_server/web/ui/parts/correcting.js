@@ -24,6 +24,7 @@ export function spoken(line, t) {
     case "elsewhere": return `${subject} · ${t("place")}: ${brief(line.text) || t("nowhere")}`;
     case "relation": return `${subject} → ${brief(line.other)}: ${brief(line.text)} (${line.number > 0 ? "+" : ""}${line.number})`;
     case "status": return `${subject} · ${t("status")}: ${brief(conditionOf(line.text, t))}`;
+    case "happening": return `${t("happened")}: ${brief(line.text, 120)}`;
     case "event": return [brief(line.text, 120), ...when(line.scheduled, t)].join(" · ");
     default: return brief(line.text, 120);
   }
