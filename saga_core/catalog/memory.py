@@ -41,6 +41,7 @@ from saga_core.model import (
     WorldState,
     checked,
     crosses,
+    deltas,
     filled,
     newest,
     undoings,
@@ -328,10 +329,13 @@ class Memory:
                 _check_within(live, [event for point in points for event in point.events])
             return await self._amend(live, [each for each in points if each.events], Delta((), Source.EDIT))
 
-    async def undo(self, session_id: str, change: str, *, within_session: bool = False) -> tuple[str, str]:
+    async def undo(
+        self, session_id: str, change: str, *, within_session: bool = False, of_story: bool = False
+    ) -> tuple[str, str]:
         """Undo a change or an undoing. Returns the id of this undoing and the turn. ``NotFound``, ``BadInput``.
 
-        ``within_session`` refuses what the owner's other sessions would see.
+        ``within_session`` refuses what the owner's other sessions would see, and ``of_story`` what declares trackers,
+        chooses a profile or forgets somebody.
         """
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
@@ -343,8 +347,11 @@ class Memory:
             by = undoings(live.amendments[turns[0]]).get(change)
             if by is not None:
                 raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
+            events = _events_of(change, live.amendments[turns[0]])
+            if of_story and any(isinstance(event, _OF_PEOPLE) for event in events):
+                raise BadInput(f"change: {change!r} is one that only a person undoes")
             if within_session:
-                _check_within(live, _events_of(change, live.amendments[turns[0]]))
+                _check_within(live, events)
             points = [CorrectionPoint(turn) for turn in turns]
             return await self._amend(live, points, Delta((), Source.EDIT, undoes=change)), turns[0]
 
@@ -419,6 +426,9 @@ def _events_of(change: str, amendments: Sequence[Delta]) -> Sequence[Event]:
     while (delta := by_id[change]).undoes:
         change = delta.undoes
     return delta.events
+
+
+_OF_PEOPLE = (deltas.TrackersDeclared, deltas.TrackerRemoved, deltas.ProfileChosen, deltas.Forgotten)
 
 
 def _check_within(live: LiveSession, events: Iterable[Event]) -> None:

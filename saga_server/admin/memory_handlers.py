@@ -258,10 +258,14 @@ async def make_change(
 
 
 async def undo_change(
-    request: web.Request, session: SessionId, change: Part, within_session: YesOrNo = False
+    request: web.Request,
+    session: SessionId,
+    change: Part,
+    within_session: YesOrNo = False,
+    of_story: YesOrNo = False,
 ) -> answers.Undone:
     """Undo a change by a curator or a person."""
-    undoing = saga_of(request).memory.undo(session, change, within_session=within_session)
+    undoing = saga_of(request).memory.undo(session, change, within_session=within_session, of_story=of_story)
     undone_by, turn = await to_its_end(request, undoing)
     return answers.Undone(session, change, undone_by, turn)
 

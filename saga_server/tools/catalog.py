@@ -329,6 +329,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool(
         "undo", f"DELETE {_ONE}/changes/{{change}}", "change", _same("change"),
         "Undoes a correction or a remark. To have it again, undo the `change` that this returns.",
+        fixed={"of_story": "1"},
     ),
 )  # fmt: skip
 """All tools, those that read first."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import aiohttp
 import httpx2
 import pytest
 from click.testing import CliRunner
@@ -396,6 +397,15 @@ async def test_a_model_reaches_its_session_and_its_risks_alone(here: Path) -> No
         assert "where change is not among the allowed risks" in await refusal(to, "correct", kind="hp", hp="1")
         assert "here, where" not in await refusal(to, "sessions")
         assert "says the sign" in json.dumps(await call(to, "recall", query="sign"))
+
+
+async def test_a_model_undoes_nothing_that_it_may_not_correct(here: Path, address: str) -> None:
+    async with aiohttp.ClientSession(headers={"Authorization": "Bearer first"}) as http:
+        chosen = {"kind": "profile", "profile": "adventure"}
+        async with http.post(f"{address}/api/sessions/Harbour/changes", json=chosen) as response:
+            change = (await response.json())["change"]
+    async with client(here, "--allow", "read", "--allow", "change") as to:
+        assert "only a person undoes" in await refusal(to, "undo", session="Harbour", change=change)
 
 
 @pytest.mark.parametrize(
