@@ -52,7 +52,7 @@ def ask(
     user, reply = without_injected(user), without_injected(reply)
     words = words_of(language)
     system = instructions(language_of(language).tag, brief=brief, counted=state.trackers)
-    left = LIMIT - _FRAME - _again_tokens(words, count) - count(system) - count(words.answer)
+    left = LIMIT - _FRAME - count(words.again) - _REASON - count(system) - count(words.answer)
     lines = [words.before, *(QUOTE + line for line in short_state(state, f"{user}\n{reply}", names, language, count))]
     said = quoted(user, _WORDS, count)
     spoken = ["", words.words, said] if said else []
@@ -107,10 +107,6 @@ def ask_again(plan: PromptPlan, reason: str, language: str) -> PromptPlan:
     words = words_of(language)
     text = " ".join(reason.split())[:_REASON]
     return asked_again(plan, words.again.format(reason=text))
-
-
-def _again_tokens(words: ExtractionWords, count: Count) -> int:
-    return count(words.again) + _REASON
 
 
 def quoted(text: str, limit: int, count: Count) -> str:

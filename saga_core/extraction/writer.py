@@ -116,11 +116,6 @@ _NAME_AND_TURN = re.compile(r"(.{1,80}?)[^\w]+(?:\w{1,8}[ .]?)??(\d{1,6})\W*")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 
-def _is_gone(word: str) -> bool:
-    """Whether a status says that a thing no longer exists."""
-    return _GONE.search(word.casefold()) is not None
-
-
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
     """The event for the lore entries named in a turn; empty if there are none."""
     named = tuple(lore)
@@ -497,7 +492,10 @@ class _Reports:
     def _destroyed(self) -> Iterator[Event]:
         """Things and places that no longer exist according to their status. An unknown name is taken for a thing."""
         for status in self.fields.status_changes:
-            if self.names.find(Kind.CHARACTER, status.name) is not None or not _is_gone(status.status):
+            if (
+                self.names.find(Kind.CHARACTER, status.name) is not None
+                or _GONE.search(status.status.casefold()) is None
+            ):
                 continue
             place = self.names.find(Kind.LOCATION, status.name)
             thing = place or self.names.ensure(Kind.ITEM, status.name)

@@ -555,7 +555,8 @@ class Names:
         if indefinite(name):
             return None
         if not self._is_traced:
-            self._trace()
+            for entity in self._every(Kind.CHARACTER):
+                self._note_traces(entity)
             self._is_traced = True
         for form in forms(name):
             if is_title(form):
@@ -600,16 +601,11 @@ class Names:
             )
         return bool(own) and entry not in own
 
-    def _trace(self) -> None:
-        for entity in (*self.state.entities.values(), *self._strangers.values()):
-            self._note_traces(entity)
-
     def _note_traces(self, entity: Entity) -> None:
-        if entity.kind is Kind.CHARACTER:
-            for name in entity.names:
-                for words, found in _known(name):
-                    for trace in found:
-                        self._traced.setdefault(trace, set()).add((entity.id, words))
+        for name in entity.names:
+            for words, found in _known(name):
+                for trace in found:
+                    self._traced.setdefault(trace, set()).add((entity.id, words))
 
     def ensure(self, kind: Kind, name: str, **attributes: Value) -> str:
         """The id for ``name``. An unknown name is introduced; a new form of a known name becomes an alias."""
@@ -626,8 +622,9 @@ class Names:
             for each in (name, *aliases):
                 note(self._index, kind, (folded_once(each),), found)
             self._fresh[found] = Entity(found, kind, name, tuple(aliases))
-            self._note_traces(self._fresh[found])
-            if kind is Kind.ITEM and self._things:
+            if kind is Kind.CHARACTER:
+                self._note_traces(self._fresh[found])
+            elif kind is Kind.ITEM and self._things:
                 self._note_thing(self._fresh[found])
         elif found in self._strangers:
             del self._strangers[found]

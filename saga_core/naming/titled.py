@@ -94,13 +94,9 @@ def may_be_called(name: str, known: str) -> bool:
 
 def _of_two_places(one: str, other: str) -> bool:
     """Whether two names say of what each is, and say different things: 番頭の源さん and 板場の源さん."""
-    heads = [name.rpartition(link)[0] for link in _links() for name in (one, other) if link in name]
+    links = [each for each in name_words("possessives") if len(each) == 1]
+    heads = [name.rpartition(link)[0] for link in links for name in (one, other) if link in name]
     return len(heads) == 2 and not any(head in second for head, second in (heads, heads[::-1]))
-
-
-@cache
-def _links() -> frozenset[str]:
-    return frozenset(each for each in name_words("possessives") if len(each) == 1)
 
 
 def is_name_of(name: str, known: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from saga_core.language import DEFAULT, Language, all_of, any_of, as_it_stands, every, squash
+from saga_core.language import DEFAULT, all_of, any_of, as_it_stands, every, squash
 from saga_core.state_block.amounts import read_quantity, split_amount
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
@@ -43,10 +43,6 @@ _NOBODY = frozenset(map(squash, all_of(lambda each: each.values.nobody)))
 Complain = Callable[[str], None]
 
 
-def _default_last(language: Language) -> bool:
-    return language.tag == DEFAULT
-
-
 _BEHIND_TARGET = re.compile(r"(?P<target>[^:：(（,，/|]+)[:：(（,，/|]\s*(?P<rest>.+)", re.DOTALL)
 _SIGNED_END = re.compile(r"(?P<target>.*\S)\s+(?P<rest>[+\-−–]\s*\d+)")
 _INTEGER = re.compile(r"(?<![\w.])(?:[+\-−–]\s*)?\d+(?![\w.])")
@@ -73,7 +69,8 @@ def _labels() -> re.Pattern[str]:
 
 @cache
 def _gives() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(told, re.I) for each in sorted(every(), key=_default_last) for told in each.block.gives)
+    default_last = sorted(every(), key=lambda each: each.tag == DEFAULT)
+    return tuple(re.compile(told, re.I) for each in default_last for told in each.block.gives)
 
 
 @cache
