@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, get_args
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from saga_core.ports import Usage
 from saga_core.upstream import SECONDS, ModelFacts
@@ -68,6 +68,20 @@ def price(usage: Usage, facts: ModelFacts, *, cached: bool = True) -> float | No
         tokens += usage.cache_read * (facts.read - 1.0)
         tokens += (usage.cache_write - usage.cache_write_1h) * (short - 1.0) + usage.cache_write_1h * (long - 1.0)
     return factor * (tokens * facts.input + usage.output * facts.output) / _MILLION
+
+
+def priced(bill: Bill, facts: ModelFacts) -> Bill:
+    """Return a bill whose price was unknown, at the price that is known now."""
+    if bill.dollars is not None or not facts.priced:
+        return bill
+    usage = Usage(bill.input, bill.output, bill.read, bill.written, bill.written_1h)
+    alone = Usage(bill.input - bill.added, bill.output - bill.block)
+    return evolve(
+        bill,
+        dollars=price(usage, facts),
+        uncached=price(usage, facts, cached=False),
+        without=price(alone, facts, cached=False) if bill.purpose == "narration" else 0.0,
+    )
 
 
 @frozen

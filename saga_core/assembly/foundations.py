@@ -20,6 +20,7 @@ from saga_core.modules import open_modules
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSessions, SessionDirectory, SharedMemories
 from saga_core.storage import Stores
+from saga_core.upstream import ModelFacts, facts_of
 from saga_core.views import Projector
 
 T = TypeVar("T", bound=AttrsInstance)
@@ -106,7 +107,7 @@ def lay_foundations(
         supervisor=supervisor,
         live=live,
         projector=projector,
-        ledger=Ledger(stores.state, counters),
+        ledger=Ledger(stores.state, counters, partial(_facts, settings)),
         views=views,
         directory=SessionDirectory(
             journal=journal,
@@ -120,3 +121,7 @@ def lay_foundations(
         ),
         shared=SharedMemories(stores.state, live, clock, frozenset(config.memory_strategies)),
     )
+
+
+def _facts(settings: Settings, model: str, provider: str) -> ModelFacts:
+    return facts_of(model, provider, settings.config.models.facts)

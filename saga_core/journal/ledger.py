@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from attrs import define, field
 
 from saga_core import codec
-from saga_core.billing import Bill
+from saga_core.billing import Bill, priced
 from saga_core.counters import Counters
 from saga_core.errors import StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.keys import rows
 from saga_core.stores import Batch, Key, StateKV
+from saga_core.upstream import ModelFacts, facts_of
 
 _NAME = "bill"
 
@@ -24,6 +25,8 @@ class Ledger:
     state: StateKV
     counters: Counters = field(factory=Counters)
     """Reports bills that cannot be read. They are left out, so that other sessions' bills stay available."""
+    facts: Callable[[str, str], ModelFacts] = facts_of
+    """Returns what is known of a model and its provider, for bills whose price was not known when they were entered."""
 
     async def enter(self, session: str, bill: Bill) -> None:
         """Store a bill. Storing the same call again changes nothing. Raises ``StoreError``."""
@@ -63,7 +66,8 @@ class Ledger:
 
     def _read(self, key: Key, value: bytes) -> Bill | None:
         try:
-            return codec.decode(value, Bill)
+            bill = codec.decode(value, Bill)
         except StoreCorrupt as error:
             self.counters.degrade("journal.bills", f"session {key[1]}, turn {key[2]}: its bill is left out: {error}")
             return None
+        return bill if bill.dollars is not None else priced(bill, self.facts(bill.model, bill.provider))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 from attrs import define, evolve, field, frozen
@@ -58,6 +59,7 @@ _TRIES = 8
 """How often to try to record a chat whose name is taken meanwhile."""
 State = Literal["new", "grown", "known", "read"]
 _STAYS = "memories that other sessions would have been told of stay in this one"
+_COPIED = "the story is here already; this is a copy with a number after its name, and the chat goes on in the original"
 _STOPPED = "the import was stopped before it; take the file in again to go on"
 
 
@@ -211,12 +213,15 @@ class _Work:
             if moved:
                 losses.add("namespace", "mapped", _STAYS, file.session.label, moved)
             session = file.session
+            with suppress(NotFound):
+                await self.tools.journal.session(session.id)
+                losses.add("session", "mapped", _COPIED, session.label or session.title)
             if not self.how.dry_run:
                 session = await import_session(self.tools, file)
             self._add(
                 found,
                 "new",
-                session.label or session.id,
+                session.label or session.title or session.id,
                 counts={"turns": len(file.turns) - 1},
                 world=session.world or None,
                 session=None if self.how.dry_run else session.id,

@@ -422,9 +422,9 @@ async def import_session(
 ) -> Session:
     """Record the session of a file and return it as recorded. Its views are rendered in the background.
 
-    The session keeps its ids if its own id is free, and gets new ones otherwise. If its name is taken, a number is
-    appended, or with ``named`` a ``Conflict`` is raised. The session becomes visible as a whole or not at all: what a
-    crash leaves is removed at the next start. Raises ``StoreError``.
+    The session keeps its ids if its own id is free, and gets new ones otherwise, and a name if it has none. If its name
+    is taken, a number is appended, or with ``named`` a ``Conflict`` is raised. The session becomes visible as a whole
+    or not at all: what a crash leaves is removed at the next start. Raises ``StoreError``.
 
     With ``copy``, the session comes back from the trash, and the same commit removes this record of its copy there.
     Raises ``NotFound`` if the record was removed meanwhile, and ``QuotaExceeded`` if its owner's key allows no more
@@ -437,6 +437,9 @@ async def import_session(
             pass
         else:
             file = _renamed(tools, file)
+            if not file.session.label:  # by its title alone, nobody could tell the copy from the original
+                copy_of = evolve(file.session, label=f"{file.session.title or 'copy'} (2)")
+                file = evolve(file, session=copy_of)
         session = file.session
         if session.share:  # what it did before is not published again
             session = evolve(session, shared_at=tools.clock.now())
@@ -490,18 +493,22 @@ async def _write(tools: Tools, session: Session, file: SessionFile, copy: tuple[
             log.warning("session %s: parts of its copy stay in the trash for now: %s", session.id, error)
 
 
+_NUMBERED = re.compile(r" \(\d+\)$")
+
+
 async def free_label(tools: Tools, owner: str, label: str) -> str:
     """Return ``label``, with a number appended if ``owner`` has a session with that name.
 
     If that session is still being written, wait up to 5 seconds until it can be found by its turns.
     """
-    found, count = label, 2
+    base, count = _NUMBERED.sub("", label), 2
+    found = label
     while found and (session := await tools.journal.labelled(owner, found)) is not None:
         for _ in range(_LOOKS):
             if await note_of(tools.stores.state, session) is None:
                 break
             await asyncio.sleep(_LOOK_SECONDS)
-        found, count = f"{label} ({count})", count + 1
+        found, count = f"{base} ({count})", count + 1
     return found
 
 

@@ -8,6 +8,7 @@ from saga_backends.memory import MemoryState
 from saga_core.billing import Bill
 from saga_core.journal import Ledger, keys
 from saga_core.stores import Batch
+from saga_core.upstream import facts_of
 
 BILL = Bill("t1", 10.0, "m", "p", 1_000, 800, 100, 50, 70, 40, 20, 5, dollars=0.25)
 
@@ -45,3 +46,16 @@ async def test_many_bills_are_read_to_the_end() -> None:
     ((_, raw),) = await state.scan(("bill",))
     await state.commit(Batch({keys.bill("s1", f"u{number:04}"): raw for number in range(1_500)}))
     assert len(await ledger.bills("s1")) == 1_501
+
+
+async def test_a_price_that_is_known_later_counts_for_the_calls_before() -> None:
+    prices: dict[str, dict[str, float]] = {}
+    ledger = Ledger(MemoryState(), facts=lambda model, provider: facts_of(model, provider, prices))
+    narrated = evolve(BILL, model="quill-7b", dollars=None)
+    await ledger.enter("s1", narrated)
+    await ledger.enter("s1", evolve(narrated, call="extraction.1", purpose="extraction", block=0, added=1_000))
+    assert [bill.dollars for bill in await ledger.bills("s1")] == [None, None]
+    prices["quill-7b"] = {"input": 2.0, "output": 10.0}
+    one, other = await ledger.bills("s1")
+    assert (one.uncached, one.without, other.without) == (0.0027, 0.00257, 0.0)
+    assert one.dollars is not None and one.dollars == other.dollars

@@ -116,6 +116,19 @@ async def test_an_imported_chat_is_found_by_its_history() -> None:
         assert (begun.session.id, begun.parent.id) == (turn.session.id, turn.id)
 
 
+async def test_a_copy_of_a_story_without_a_name_has_one_and_the_import_says_that_it_is_a_copy() -> None:
+    async with Saga.open(memory_config()) as saga:
+        turn = await Frontend(saga).say("시작한다.", "여기서 시작된다. 아침이다.")
+        raw = b"".join([part async for part in saga.maintenance.export_session(turn.session.id)])
+        title = (await saga.sessions.get(turn.session.id)).title
+        for number in (2, 3):
+            for dry_run in (True, False):
+                found = await saga.maintenance.import_files([("x.jsonl", raw)], ImportOptions(dry_run=dry_run))
+                (thing,) = found.things
+                assert "the story is here already" in thing.losses[0].why
+                assert thing.title == (title if dry_run else f"{title} ({number})")
+
+
 async def test_what_a_file_remembers_is_told_in_its_own_session_alone() -> None:
     config = {**MEMORY, "memory_strategies": {"preferences": {}}}
     async with Saga.open(config) as saga:

@@ -93,6 +93,7 @@ function Import() {
 const NOTES = [
   ["frontend", /^kept in CHARACTERS\.md for the author/], ["place", /^kept for export/], ["script", /^SAGA runs no scripts/],
   ["pattern", /^a pattern that cannot be/], ["network", /^SAGA fetches nothing/], ["thoughts", /^what a model thought/],
+  ["copied", /^the story is here already/],
 ];
 const TAGS = { new: "good", grown: "good", known: "", read: "" };
 

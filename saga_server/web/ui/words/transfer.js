@@ -9,7 +9,7 @@ export default {
     progress: "{done} of {total} things are looked through.", stopping: "Stopping behind what is written just now …",
     folder: "or a whole folder, such as SillyTavern's data/default-user", lore: "How lore is told", lore_auto: "by its own rules, where it has any", lore_keep: "always by its own rules", lore_saga: "by relevance alone",
     exportOthers: "For other tools: the active path as a chat of SillyTavern, and its world as a card or a lorebook of the V3 specification.", saveChat: "Chat", saveCard: "Card", saveLorebook: "Lorebook",
-    n_frontend: "Your frontend goes on sending the card's own texts; SAGA keeps a copy.", n_place: "All lore is told in one place, before your words, wherever the card wanted it.", n_script: "Scripts of the card do not run in SAGA; those of your frontend go on.", n_pattern: "A key that is a pattern cannot be searched here, so its entry stays silent.", n_network: "Pictures on the network are not fetched.", n_thoughts: "What a model thought is left out; it is no story.",
+    n_copied: "This story is here already. What you take in is a copy with a number after its name; your chat goes on in the original.", n_frontend: "Your frontend goes on sending the card's own texts; SAGA keeps a copy.", n_place: "All lore is told in one place, before your words, wherever the card wanted it.", n_script: "Scripts of the card do not run in SAGA; those of your frontend go on.", n_pattern: "A key that is a pattern cannot be searched here, so its entry stays silent.", n_network: "Pictures on the network are not fetched.", n_thoughts: "What a model thought is left out; it is no story.",
     play: "How to play this", playConnect: "In your frontend, set the API's base URL to", playStart: "Step by step, for each frontend", playCard: "Open the same character in your frontend and write. SAGA knows the card by its name.", playChat: "Open the same chat in your frontend and write the next message. SAGA knows the chat by its words and goes on where it ended.", playWorld: "To play in “{name}” with any character, use this base URL instead:",
   },
   ko: {
@@ -22,7 +22,7 @@ export default {
     progress: "{total}개 중 {done}개를 처리했습니다.", stopping: "지금 쓰고 있는 것까지 마치고 중지합니다 …",
     folder: "또는 SillyTavern의 data/default-user 같은 폴더 전체를 고르세요", lore: "로어를 전달하는 방식", lore_auto: "자체 규칙이 있는 항목은 그 규칙대로", lore_keep: "모두 자체 규칙대로", lore_saga: "모두 관련도에 따라",
     exportOthers: "다른 도구용: 현재 경로는 SillyTavern 대화로, 월드는 V3 규격의 카드나 로어북으로 내려받습니다.", saveChat: "대화", saveCard: "카드", saveLorebook: "로어북",
-    n_frontend: "카드의 글은 프런트엔드가 계속 보냅니다. SAGA는 사본을 보관합니다.", n_place: "로어는 카드가 정한 위치와 상관없이 모두 한곳, 곧 내 메시지 앞에 전달됩니다.", n_script: "카드의 스크립트는 SAGA에서 실행되지 않습니다. 프런트엔드의 스크립트는 그대로 동작합니다.", n_pattern: "패턴으로 된 키 가운데 여기서 찾을 수 없는 것이 있어 그 항목은 전달되지 않습니다.", n_network: "네트워크에 있는 그림은 내려받지 않습니다.", n_thoughts: "모델의 생각은 이야기가 아니므로 뺐습니다.",
+    n_copied: "이미 있는 이야기입니다. 이름 뒤에 번호가 붙은 사본으로 들어오며, 대화는 원래 이야기에서 이어집니다.", n_frontend: "카드의 글은 프런트엔드가 계속 보냅니다. SAGA는 사본을 보관합니다.", n_place: "로어는 카드가 정한 위치와 상관없이 모두 한곳, 곧 내 메시지 앞에 전달됩니다.", n_script: "카드의 스크립트는 SAGA에서 실행되지 않습니다. 프런트엔드의 스크립트는 그대로 동작합니다.", n_pattern: "패턴으로 된 키 가운데 여기서 찾을 수 없는 것이 있어 그 항목은 전달되지 않습니다.", n_network: "네트워크에 있는 그림은 내려받지 않습니다.", n_thoughts: "모델의 생각은 이야기가 아니므로 뺐습니다.",
     play: "플레이 방법", playConnect: "프런트엔드의 API 기본 URL을 다음으로 설정하세요.", playStart: "프런트엔드별 자세한 방법", playCard: "프런트엔드에서 같은 캐릭터를 열고 메시지를 쓰세요. SAGA가 이름으로 카드를 알아봅니다.", playChat: "프런트엔드에서 같은 채팅을 열고 다음 메시지를 쓰세요. SAGA가 내용으로 채팅을 알아보고 끝난 곳부터 이어 갑니다.", playWorld: "다른 캐릭터로 ‘{name}’에서 플레이하려면 이 기본 URL을 쓰세요.",
   },
   ja: {
@@ -35,7 +35,7 @@ export default {
     progress: "{total} 件中 {done} 件を処理しました。", stopping: "書き込み中のものが終わりしだい中止します …",
     folder: "または SillyTavern の data/default-user のようなフォルダー全体を選択", lore: "設定の伝え方", lore_auto: "独自の規則がある項目はその規則のまま", lore_keep: "すべて独自の規則のまま", lore_saga: "すべて関連度で",
     exportOthers: "他のツール用：現在の経路を SillyTavern のチャットとして、ワールドを V3 仕様のカードまたはロアブックとして保存します。", saveChat: "チャット", saveCard: "カード", saveLorebook: "ロアブック",
-    n_frontend: "カードの文章はフロントエンドが引き続き送ります。SAGA は控えを保管します。", n_place: "設定はカードの指定にかかわらず、すべて一か所、あなたの発言の前で伝えられます。", n_script: "カードのスクリプトは SAGA では動きません。フロントエンドのスクリプトはそのまま動きます。", n_pattern: "ここでは検索できないパターンのキーがあり、その項目は伝えられません。", n_network: "ネットワーク上の画像は取得しません。", n_thoughts: "モデルの思考は物語ではないので除きました。",
+    n_copied: "この物語はすでにあります。名前のあとに番号が付いた写しとして取り込まれ、チャットは元の物語で続きます。", n_frontend: "カードの文章はフロントエンドが引き続き送ります。SAGA は控えを保管します。", n_place: "設定はカードの指定にかかわらず、すべて一か所、あなたの発言の前で伝えられます。", n_script: "カードのスクリプトは SAGA では動きません。フロントエンドのスクリプトはそのまま動きます。", n_pattern: "ここでは検索できないパターンのキーがあり、その項目は伝えられません。", n_network: "ネットワーク上の画像は取得しません。", n_thoughts: "モデルの思考は物語ではないので除きました。",
     play: "遊び方", playConnect: "フロントエンドの API ベース URL を次に設定します。", playStart: "フロントエンド別の手順", playCard: "フロントエンドで同じキャラクターを開いて書いてください。SAGA は名前でカードを見分けます。", playChat: "フロントエンドで同じチャットを開き、次のメッセージを書いてください。SAGA は内容でチャットを見分け、続きから始めます。", playWorld: "ほかのキャラクターで「{name}」を遊ぶには、このベース URL を使います。",
   },
   zh: {
@@ -48,7 +48,7 @@ export default {
     progress: "已处理 {total} 项中的 {done} 项。", stopping: "写完当前这一项后停止 …",
     folder: "或选择整个文件夹，例如 SillyTavern 的 data/default-user", lore: "设定的告知方式", lore_auto: "自带规则的条目按其规则", lore_keep: "全部按各自的规则", lore_saga: "全部按相关度",
     exportOthers: "供其他工具使用：当前路径存为 SillyTavern 聊天，其世界存为 V3 规范的角色卡或世界书。", saveChat: "聊天", saveCard: "角色卡", saveLorebook: "世界书",
-    n_frontend: "角色卡自身的文本仍由前端发送，SAGA 保留一份副本。", n_place: "无论角色卡怎样安排，设定都在同一处（您的话之前）告知。", n_script: "角色卡的脚本不会在 SAGA 中运行；前端的脚本照常运行。", n_pattern: "有些模式键在这里无法搜索，因此相应条目不会出现。", n_network: "不会下载网络上的图片。", n_thoughts: "模型的思考不是故事，已略去。",
+    n_copied: "此故事已经存在。导入的是名称后带编号的副本，聊天仍在原故事中继续。", n_frontend: "角色卡自身的文本仍由前端发送，SAGA 保留一份副本。", n_place: "无论角色卡怎样安排，设定都在同一处（您的话之前）告知。", n_script: "角色卡的脚本不会在 SAGA 中运行；前端的脚本照常运行。", n_pattern: "有些模式键在这里无法搜索，因此相应条目不会出现。", n_network: "不会下载网络上的图片。", n_thoughts: "模型的思考不是故事，已略去。",
     play: "如何游玩", playConnect: "在前端把 API 基础 URL 设为", playStart: "各前端的详细步骤", playCard: "在前端打开同一角色并开始写。SAGA 会按名称认出角色卡。", playChat: "在前端打开同一聊天并写下一条消息。SAGA 会按内容认出聊天，从结束处继续。", playWorld: "要用其他角色在“{name}”中游玩，请改用此基础 URL：",
   },
 };
