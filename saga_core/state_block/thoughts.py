@@ -28,15 +28,16 @@ def without_thoughts(text: str) -> str:
     text = _without_last_tokens(text)
     kept: list[str] = []
     start, thought, found = 0, -1, False
+    last = len(text.rstrip())
     for tag in THINK_TAG.finditer(text):
         if not tag["end"]:
             thought = tag.start() if thought < 0 else thought
             continue
         if thought >= 0:
             kept.append(text[start:thought])
-        elif not found or (text[tag.start() - 1] in "\r\n" and text[tag.end() :].strip()):
+        elif not found or (text[tag.start() - 1] in "\r\n" and tag.end() < last):
             kept.clear()
-        elif text[tag.end() :].strip():
+        elif tag.end() < last:
             continue
         else:
             kept.append(text[start : tag.start()])
