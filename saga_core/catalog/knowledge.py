@@ -21,7 +21,7 @@ def people_who_know(live: LiveSession, state: WorldState, depth: int) -> dict[st
         "recorded": audience.base != PRESENT or node.present is not None,
         "facts": [text for at, text in _facts(state) if at == depth],
         "people": [
-            {"id": who, "name": state.name(who), **_shown(state, known)}
+            {"id": who, "name": state.name(who), "player": who == state.player, **_shown(state, known)}
             for who, known in knowers(live, state, depth).items()
         ],
     }

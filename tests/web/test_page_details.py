@@ -180,7 +180,14 @@ async def test_a_person_says_what_she_knows_and_what_not(browser: Browser) -> No
         knowers = await visit.page.eval_on_selector_all(
             "[data-item=knowers] li", "all => all.map(each => each.innerText.replace(/\\s+/g, ' ').trim())"
         )
-        assert sorted(knowers)[:2] == ["Ada since turn 3", "Ben does not know"]
+        ada, ben, _ = sorted(knowers)
+        assert ada.startswith("Ada since turn 3") and ben.startswith("Ben does not know")
+        for name, then in (("Ada", "false"), ("Ben", "true")):
+            row = f"[data-item=knowers] li:has-text('{name}')"
+            await visit.page.click(f"{row} [data-action=knows]")
+            await visit.page.wait_for_selector(f"{row} [data-item=says]:has-text('what happened in turn 3')")
+            await visit.page.click(f"{row} [data-action=save]")
+            await visit.page.wait_for_selector(f"{row}[data-knows={then}]")
         assert await visit.findings() == []
 
 

@@ -1,5 +1,6 @@
 export default {
   en: {
+    know: "Mark as knowing it", unknow: "Mark as not knowing it", known: "{who} knows what happened in turn {n}.", knownNot: "{who} does not know what happened in turn {n}. Those who are listed as knowing it do, and nobody else.",
     knowers: "Who knows", tree: "The story's tree", all: { one: "{n} turn", other: "{n} turns" }, span: "Turns {first}–{last}", one: "Turn {first}", swipes: { one: "{n} swipe", other: "{n} swipes" },
     head: "you are here", here: "part of the story now", branch: "other branch", show: "Show the turns", hide: "Hide the turns", earlier: "Earlier turns", later: "Later turns", moreRuns: "More branches ({n})",
     turn: "Turn {n}", said: "The player", reply: "The reply", changed: "What it changed", nothing: "Nothing that was reported.", cost: "What it cost", noBill: "No bill.",
@@ -16,6 +17,7 @@ export default {
     u_fallback: "the narrator reported nothing", u_cut: "the report was cut off",
   },
   ko: {
+    know: "아는 것으로 표시", unknow: "모르는 것으로 표시", known: "{who}: {n}턴의 일을 압니다.", knownNot: "{who}: {n}턴의 일을 모릅니다. 아는 사람으로 나온 나머지 인물만 압니다.",
     knowers: "아는 사람", tree: "이야기 트리", all: "총 {n}턴", span: "{first}–{last}턴", one: "{first}턴", swipes: "스와이프 {n}개",
     head: "현재 위치", here: "지금 이야기에 포함", branch: "다른 분기", show: "턴 보기", hide: "턴 접기", earlier: "이전 턴", later: "다음 턴", moreRuns: "분기 더 보기 ({n})",
     turn: "{n}턴", said: "플레이어", reply: "응답", changed: "바뀐 것", nothing: "보고된 변화가 없습니다.", cost: "비용", noBill: "청구 내역이 없습니다.",
@@ -32,6 +34,7 @@ export default {
     u_fallback: "내레이터가 아무것도 보고하지 않음", u_cut: "보고가 중간에 잘림",
   },
   ja: {
+    know: "知っていることにする", unknow: "知らないことにする", known: "{who}は{n}ターンの出来事を知っています。", knownNot: "{who}は{n}ターンの出来事を知りません。知っていると表示されたほかの人だけが知っています。",
     knowers: "知っている人", tree: "物語のツリー", all: "{n} ターン", span: "{first}–{last} ターン", one: "{first} ターン", swipes: "スワイプ {n} 件",
     head: "現在地", here: "いまの物語の一部", branch: "別の分岐", show: "ターンを表示", hide: "ターンを隠す", earlier: "前のターン", later: "次のターン", moreRuns: "さらに分岐を表示（{n}）",
     turn: "{n} ターン", said: "プレイヤー", reply: "応答", changed: "変わったこと", nothing: "報告された変化はありません。", cost: "費用", noBill: "請求はありません。",
@@ -48,6 +51,7 @@ export default {
     u_fallback: "ナレーターの報告がありません", u_cut: "報告が途中で切れました",
   },
   zh: {
+    know: "标记为知情", unknow: "标记为不知情", known: "{who}知道第 {n} 回合发生的事。", knownNot: "{who}不知道第 {n} 回合发生的事。只有列为知情的其他人知道。",
     knowers: "知情的人", tree: "故事树", all: "{n} 个回合", span: "第 {first}–{last} 回合", one: "第 {first} 回合", swipes: "{n} 个备选回复",
     head: "当前位置", here: "属于当前故事", branch: "其他分支", show: "显示回合", hide: "隐藏回合", earlier: "更早的回合", later: "更晚的回合", moreRuns: "更多分支（{n}）",
     turn: "第 {n} 回合", said: "玩家", reply: "回复", changed: "改变了什么", nothing: "没有报告变化。", cost: "费用", noBill: "没有账单。",
