@@ -3,7 +3,6 @@ import { html, useLayoutEffect, useRef, useState } from "../lib/dom.js";
 
 const MOST = 250; // Names that are drawn at once: more can be read by nobody.
 const NEAR = 110; // How far apart lie two that are tied, if nothing else draws at them.
-const ROUNDS = 300;
 const RADIUS = 13;
 const SHAPES = { Character: "M-13 0a13 13 0 1 0 26 0a13 13 0 1 0-26 0", Location: "M-12-10h24v20h-24z", Item: "M0-14 14 0 0 14-14 0z", Event: "M-13 0-6-11 6-11 13 0 6 11-6 11z" };
 
@@ -22,10 +21,11 @@ function placed(nodes, edges, wide) {
   const spots = nodes.map((each, at) => ({ ...each, x: Math.cos(at * 2.4) * NEAR * Math.sqrt(at) * wide, y: Math.sin(at * 2.4) * NEAR * Math.sqrt(at), dx: 0, dy: 0 }));
   const of = new Map(spots.map((each) => [each.id, each]));
   const ties = edges.map((each) => [of.get(each.source), of.get(each.target)]);
+  const rounds = Math.max(100, Math.min(300, 30_000 / spots.length)); // each costs the square of the names
   const push = (one, other, x, y) => {
     one.dx += x; one.dy += y; other.dx -= x; other.dy -= y;
   };
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     for (const each of spots) [each.dx, each.dy] = [-each.x / wide, -each.y * wide];
     spots.forEach((one, at) => {
       for (let next = at + 1; next < spots.length; next += 1) {
@@ -39,7 +39,7 @@ function placed(nodes, edges, wide) {
       push(one, other, x * force, y * force);
     }
     for (const each of spots) { // steps grow smaller, until all lies still
-      const step = Math.min(1, (NEAR * (1 - round / ROUNDS)) / Math.max(1, Math.hypot(each.dx, each.dy)));
+      const step = Math.min(1, (NEAR * (1 - round / rounds)) / Math.max(1, Math.hypot(each.dx, each.dy)));
       each.x += each.dx * step;
       each.y += each.dy * step;
     }
@@ -52,6 +52,8 @@ function parted(spots) {
   for (let round = 0, touching = true; touching && round < 200; round += 1) {
     touching = false;
     spots.forEach((one, at) => {
+      one.x *= 1.01; // crowds give way
+      one.y *= 1.01;
       for (const other of spots.slice(at + 1)) {
         const wide = (one.wide + other.wide) / 2 - Math.abs(one.x - other.x), high = one.high - Math.abs(one.y - other.y);
         if (wide <= 0 || high <= 0) continue;
