@@ -34,7 +34,7 @@ async def test_a_correction_outlives_a_swipe_unless_it_is_for_this_reply(browser
         await page.click("[data-action=preview]")
         await page.wait_for_selector("[data-item=effect] ins")
         said = await page.inner_text("[data-item=effect] p")
-        begins = {"kept": "From now on, also", "reply": "From turn 2 on:", "turn": "From turn 1 on"}
+        begins = {"kept": "From now on, also", "reply": "With this reply of turn 2 alone", "turn": "From turn 1 on"}
         assert said.startswith(begins[holds])
         assert await visit.too_wide() == 0 and await visit.findings() == []
         await page.click("[data-action=save]")
