@@ -200,7 +200,7 @@ class ModelCall:
                 if isinstance(part, TextPart) and part.index == 0:
                     if len(answer.text) > LONGEST:
                         break
-                    answer.text += part.text
+                    answer.text += part.text[: LONGEST + 1 - len(answer.text)]
                 elif isinstance(part, ExtraPart) and part.index == 0:
                     calls = part.fields.get("tool_calls")
                     answer.calls += calls if isinstance(calls, list) else []

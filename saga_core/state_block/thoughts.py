@@ -53,10 +53,12 @@ def thinks_only(text: str) -> bool:
 
 
 def _without_last_tokens(text: str) -> str:
-    left = text.rstrip()
-    while found := _LAST_TOKEN.search(left, max(0, len(left) - _LONGEST_TOKEN)):
-        left = left[: found.start()].rstrip()
-    return left if left != text.rstrip() else text
+    whole = end = len(text.rstrip())
+    while found := _LAST_TOKEN.search(text, max(0, end - _LONGEST_TOKEN), end):
+        end = found.start()
+        while end and text[end - 1].isspace():
+            end -= 1
+    return text[:end] if end < whole else text
 
 
 @define

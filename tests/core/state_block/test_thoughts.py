@@ -28,7 +28,21 @@ def test_what_was_closed_is_taken_out(text: str, told: str) -> None:
     assert without_thoughts(text) == told
 
 
-@pytest.mark.parametrize("unit", ["<think>", "</think>", "\n</think>", "<think></think>", "</", "<thinkin"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<think>",
+        "</think>",
+        "\n</think>",
+        "<think></think>",
+        "</",
+        "<thinkin",
+        "<|im_start|>",
+        "<|end|> \n",
+        "</thinking>",
+        "[/THINK]",
+    ],
+)
 def test_a_long_text_is_read_once(unit: str) -> None:
     begun = time.process_time()
     without_thoughts(unit * 400_000)
