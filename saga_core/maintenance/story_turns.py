@@ -233,7 +233,7 @@ def _told(tools: Tools, story: Story, entries: Mapping[int, TurnEntry]) -> Itera
 def _profile(tools: Tools, root: str, world: World) -> Iterable[tuple[str, Delta]]:
     """What sort of story it is, if the configuration leaves it to the card and the card speaks clearly of one."""
     free = tools.settings.config.profile == AUTO and world.counts_nothing
-    profile = guessed_profile("\n".join(sheet.body for sheet in world.characters)) if free else ""
+    profile = guessed_profile(world.card) if free else ""
     if profile:
         event = deltas.ProfileChosen(profile, trackers_of(profile, world.language))
         yield root, Delta((event,), Source.EDIT, id=tools.ids.new("a"))

@@ -287,6 +287,11 @@ class World:
         return next((sheet for sheet in self.characters if sheet.player), None)
 
     @property
+    def card(self) -> str:
+        """The bodies of the character sheets, in which an import keeps the texts of a card. No prompt has them."""
+        return "\n".join(sheet.body for sheet in self.characters)
+
+    @property
     def counts_nothing(self) -> bool:
         """Whether no author said what the story counts: the world is a card's, or there is none."""
         return self.player is None and not self.trackers and not self.profile
