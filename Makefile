@@ -97,7 +97,7 @@ audit: $(ALL) ## look the pinned packages up among known vulnerabilities (asks a
 bench: $(ALL) ## measure a turn, and print the table of docs/performance.md
 	$(BIN)/python -m tests.bench turn
 
-ablate: $(ALL) ## play all plays without each rule about what people write, and write tests/ablate/table.md (40 minutes)
+ablate: $(ALL) ## play all plays without each rule about what people write, and write tests/ablate/table.md (some hours)
 	nice -n 5 $(BIN)/python -m tests.ablate.run
 
 proof: $(ALL) ## measure memories with chats in which things are taken back, and write the tables of docs/proof.md (15 to 30 minutes)
