@@ -65,7 +65,13 @@ class Hosting:
         kv, clock, counters = engine.state, engine.clock, engine.counters
         server = server_name(engine.settings.config) if engine.shared else _ALONE
         self.access = Access(
-            keys=Keyring(kv=kv, clock=clock, entropy=engine.entropy, counters=counters),
+            keys=Keyring(
+                kv=kv,
+                clock=clock,
+                entropy=engine.entropy,
+                counters=counters,
+                mark=engine.settings.config.data_dir / "keys.exist",
+            ),
             meter=Meter(
                 kv=kv,
                 clock=clock,

@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import logging
 import math
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from attrs import define, evolve, field, fields, frozen
@@ -23,6 +25,8 @@ from saga_core.errors import BadInput, Conflict, NotFound, StoreCorrupt
 from saga_core.ports import Clock, Entropy
 from saga_core.stores import Batch, Key, StateKV
 from saga_server.hosting import layout
+
+log = logging.getLogger("saga")
 
 Role = Literal["chat", "player", "admin"]
 """``chat``: may play. ``player``: may play and manage the owner's sessions. ``admin``: may do everything."""
@@ -111,6 +115,8 @@ class Keyring:
     clock: Clock
     entropy: Entropy
     counters: Counters
+    mark: Path | None = None
+    """An empty file that exists while there are keys, so that a server whose journal cannot be read stays closed."""
     _records: dict[str, tuple[KeyRecord, bytes]] = field(factory=dict, init=False)
     """Records by key id, with their stored bytes."""
     _by_prefix: dict[str, list[KeyRecord]] = field(factory=dict, init=False)
@@ -125,7 +131,23 @@ class Keyring:
     @property
     def any(self) -> bool:
         """Whether there is a key that is not revoked. Unreadable records count as such keys."""
-        return self._unreadable or bool(self._by_owner)
+        return self._unreadable or bool(self._by_owner) or (not self.known and self._is_marked())
+
+    def _is_marked(self) -> bool:
+        return self.mark is not None and self.mark.exists()
+
+    def _set_mark(self) -> None:
+        if self.mark is None or not self.mark.parent.is_dir() or self._is_marked() == bool(self._by_owner):
+            return
+        try:
+            if self._by_owner:
+                self.mark.touch()
+            else:
+                self.mark.unlink()
+        except OSError as error:
+            log.warning(
+                "%s cannot be written, by which a server knows of keys that it cannot read: %s", self.mark, error
+            )
 
     def find(self, key: str) -> KeyRecord | None:
         """Return the record of a key that is valid now. Hashes are compared in constant time."""
@@ -200,6 +222,7 @@ class Keyring:
         for record in living:
             for prefix in {record.prefix, record.former_prefix} - {""}:
                 self._by_prefix.setdefault(prefix, []).append(record)
+        self._set_mark()
 
     async def _write(self, change: Callable[[], KeyRecord]) -> KeyRecord:
         """Commit the record that ``change`` makes from the current ones. Raises its errors and ``StoreError``."""

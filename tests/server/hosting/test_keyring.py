@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -227,3 +228,14 @@ async def test_a_store_that_was_away_at_the_start_is_asked_again() -> None:
     kv.get = get  # type: ignore[method-assign]
     await access.step()
     assert access.keys.find(secret) is not None
+
+
+async def test_a_server_whose_journal_cannot_be_read_knows_that_there_are_keys(tmp_path: Path) -> None:
+    kv = MemoryState()
+    ring, later = opened(kv).keys, opened(kv).keys
+    ring.mark = later.mark = tmp_path / "keys.exist"
+    assert not later.any
+    record, _ = await ring.create("Mina")
+    assert later.any and not later.known, "nothing was read of the store yet"
+    await ring.revoke(record.id)
+    assert not ring.any and not later.any
