@@ -29,8 +29,8 @@ async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
     A run is a sequence of turns without a branch. Swiped replies do not end a run: a turn without successors, next to a
     sibling that is continued, is counted in ``swipes``. Each run has the ids of its ``first`` and ``last`` turn and
     their depths, the run that it branches off from (``parent``), whether it is on the ``active`` path, the named
-    timelines that end in it, whether it contains the latest turn (``head``), and the beginnings of the texts at its two
-    ends.
+    timelines that end in it, whether it contains the latest turn (``head``), the beginnings of the texts at its two
+    ends, and by depth how many other replies stand ``beside`` its turns.
     """
     tree = live.tree
     named: dict[str, list[str]] = {}
@@ -43,6 +43,8 @@ async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
     while open_runs:
         first, parent = open_runs.pop()
         last, turns, swipes, names, head = first, 1, 0, list(named.get(first, ())), first == live.head
+        others = len(tree.children.get(tree.get(first).parent or "", ())) - 1
+        beside = {tree.get(first).depth: others} if others > 0 else {}
         while True:
             kids = tree.children.get(last, [])
             lasting = [kid for kid in kids if tree.children.get(kid) or kid in kept] or kids[-1:]
@@ -51,6 +53,8 @@ async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
                 break
             (last,) = lasting
             turns += 1
+            if len(kids) > 1:
+                beside[tree.get(last).depth] = len(kids) - 1
             names += named.get(last, ())
             head = head or last == live.head
         found.append(
@@ -62,6 +66,7 @@ async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
                 "last": tree.get(last).depth,
                 "turns": turns,
                 "swipes": swipes,
+                "beside": beside,
                 "active": first in active,
                 "head": head,
                 "names": sorted(names),

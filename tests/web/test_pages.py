@@ -141,6 +141,10 @@ async def test_the_story_is_what_the_api_says_and_a_branch_is_named_compared_and
         shown = [await each.get_attribute("data-turn") for each in await page.locator("[data-item=run]").all()]
         assert sorted(shown) == sorted(run["id"] for run in runs)
         branch = next(run for run in runs if not run["active"])
+        await page.click(f"[data-item=run][data-turn={branch['id']}] [data-action=show]")
+        tag = f"[data-item=run][data-turn={branch['id']}] .turns .tag"
+        await page.wait_for_selector(f"{tag}:has-text('2 swipes')")
+        await page.click(f"[data-item=run][data-turn={branch['id']}] [data-action=show]")
         await page.click(f"[data-item=run][data-turn={branch['id']}] [data-action=open]")
         await page.wait_for_selector("[data-item=turn] [data-item=reply]")
         whole = await visit.api(f"/api/sessions/{session}/turns/{branch['id']}")

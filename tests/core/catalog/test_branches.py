@@ -44,6 +44,7 @@ async def test_a_long_story_is_a_few_runs_that_hold_every_turn() -> None:
     runs = found["runs"]
     assert len(runs) == 1 + 2 * 9 and journal.asked <= 2 * len(runs)
     assert sum(run["turns"] + run["swipes"] for run in runs) == found["turns"] == len(live.tree)
+    assert sum(sum(run["beside"].values()) for run in runs) >= sum(run["swipes"] for run in runs) > 0
     assert [run["id"] for run in runs if run["head"]] == [runs[[run["last_id"] for run in runs].index(head)]["id"]]
     known = {run["id"] for run in runs}
     assert all(run["parent"] in known for run in runs[1:]) and runs[0]["parent"] is None

@@ -87,7 +87,8 @@ function TurnsOf({ session, run, open }) {
     ${begin > run.first && html`<button type="button" class="quiet" data-action="earlier" onClick=${() => put(begin - 1)}>${t("earlier")}</button>`}
     <ol class="turns">${turns.data.turns.map((each) => html`<li key=${each.turn_id}>
       <a href=${to("story", { turn: each.turn_id })} data-action="open" data-turn=${each.turn_id} aria-current=${open === each.turn_id ? "true" : null}>
-        <span class="turn">${each.turn}</span> <bdi>${brief(each.user || each.reply, 60)}</bdi> <span class="hint"><bdi>${brief(each.user ? each.reply : "", 60)}</bdi></span></a></li>`)}</ol>
+        <span class="turn">${each.turn}</span> <bdi>${brief(each.user || each.reply, 60)}</bdi> <span class="hint"><bdi>${brief(each.user ? each.reply : "", 60)}</bdi></span>
+        ${run.beside[each.turn] > 0 && html`<span class="tag">${t("swipes", { n: run.beside[each.turn] })}</span>`}</a></li>`)}</ol>
     ${end < run.last && html`<button type="button" class="quiet" data-action="later" onClick=${() => put(Math.min(run.last, end + WINDOW))}>${t("later")}</button>`}
   `}<//>`;
 }
