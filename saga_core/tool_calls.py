@@ -41,6 +41,14 @@ class GatheredCall:
             return {"arguments": self.arguments}
 
 
+def _is_object(arguments: str) -> bool:
+    """Whether arguments are a whole JSON object."""
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 @define
 class GatheredCalls:
     """The tool calls of one reply, in the order in which they began."""
@@ -63,6 +71,10 @@ class GatheredCalls:
         number, index = str(call.get("id") or ""), call.get("index")
         index = index if type(index) is int else None
         at = self._begun(number, index)
+        function = call.get("function") or {}
+        name, piece = function.get("name") or "", function.get("arguments") or ""
+        if at >= 0 and self._is_another(self.calls[at], index, name, piece):
+            at = -1
         if at < 0:
             at = len(self.calls)
             self.calls.append(GatheredCall(number, index))
@@ -72,14 +84,18 @@ class GatheredCalls:
             self._by_id[found.id] = at
         if found.index is not None:
             self._by_index[found.index] = at
-        function = call.get("function") or {}
-        name = function.get("name") or ""
         found.name += name if name != found.name else ""  # some servers repeat it in each piece
-        piece = function.get("arguments") or ""
         found.arguments += piece
         if isinstance(call.get("extra_content"), Mapping):
             found.extra = call["extra_content"]
         return at, piece
+
+    @staticmethod
+    def _is_another(call: GatheredCall, index: int | None, name: str, piece: str) -> bool:
+        """Whether a piece begins another call than the one of its id, which some servers give to several calls."""
+        if index is not None and call.index is not None and index != call.index:
+            return True
+        return bool(name) and _is_object(piece) and _is_object(call.arguments)
 
     def _begun(self, number: str, index: int | None) -> int:
         """Return the position of the call that this piece continues; -1 for a new call."""
@@ -147,8 +163,10 @@ class OwnCalls:
     def go_on(self) -> dict[str, Any]:
         """Begin another round. Returns the fields, besides the text, of the message that made the calls of this one."""
         calls = self.calls
+        taken = {""}
         for number, call in enumerate(calls, len(self._earlier)):
-            call.id = call.id or f"saga_{number}"
+            call.id = f"saga_{number}" if call.id in taken else call.id
+            taken.add(call.id)
         made = [
             {
                 "id": call.id,

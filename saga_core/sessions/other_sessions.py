@@ -15,6 +15,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.journal import Journal, keys, rows
 from saga_core.model import MemoryRecord, Session, TurnNode, WorldState, crosses, newest, of_card
 from saga_core.ports import Clock
+from saga_core.sessions.kinds import EPHEMERAL
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Batch, StateKV
 
@@ -50,12 +51,13 @@ class OtherSessions:
     async def of(self, live: LiveSession) -> tuple[OtherSession, ...]:
         """Return the key's other sessions that ``recall.other_sessions`` allows, the one played last first.
 
-        Returns nothing if the setting is off, or if ``session.identify`` is ``user``, because the users of a key are
-        then different people. Sessions that cannot be read in time are left out and counted as ``late.other_stories``.
-        They are available the next time.
+        Returns nothing if the setting is off or the session is ephemeral, or if ``session.identify`` is ``user``,
+        because the users of a key are then different people. Sessions that cannot be read in time are left out and
+        counted as ``late.other_stories``. They are available the next time.
         """
         config = self.settings.config
-        if config.recall.other_sessions == "off" or config.session.identify == "user":
+        off = config.recall.other_sessions == "off" or live.session.kind == EPHEMERAL
+        if off or config.session.identify == "user":
             return ()
         try:
             async with asyncio.timeout(_PATIENCE * config.recall.deadline_ms / 1_000):

@@ -41,6 +41,16 @@ def test_servers_that_repeat_a_name_or_number_every_call_alike(repeated: bool) -
     assert [(call.name, call.arguments) for call in own.calls] == [("recall", "{}"), ("roll", "{}")]
 
 
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize("number", ["a", ""])
+def test_calls_that_share_an_id_or_have_none_stay_apart(number: str, indexed: bool) -> None:
+    own = OwnCalls(frozenset({"recall", "roll"}))
+    names = ["roll", "recall", "roll"]
+    taken(own, *(piece(at if indexed else None, name, "{}", number) for at, name in enumerate(names)))
+    assert [(call.name, call.arguments) for call in own.calls] == [(name, "{}") for name in names]
+    assert len({call["id"] for call in own.go_on()["tool_calls"]}) == 3
+
+
 def test_a_call_without_an_id_gets_one_in_each_round() -> None:
     own = OwnCalls(frozenset({"roll"}))
     numbers = []

@@ -12,7 +12,7 @@ from saga_core import PendingTurn, Saga
 from saga_core.config import load_config
 from saga_core.context import Section
 from saga_core.state_block import ItemAmount
-from tests.core.frontend import MEMORY, Frontend
+from tests.core.frontend import MEMORY, Frontend, answer
 
 EN = {
     "first": (
@@ -155,3 +155,14 @@ async def test_the_story_played_last_comes_first_and_all_four_can_be_searched() 
         await now.say(*EN["now"])
         told = elsewhere(await now.begin("In our other stories, what did we find on the table?"))
         assert {name for line in told for name in [line.partition(" · ")[0]]} == {f"Story {at}" for at in (2, 3, 4, 5)}
+
+
+async def test_an_ephemeral_story_is_told_no_other() -> None:
+    async with opened() as saga:
+        first = Frontend(saga, session="Ferry")
+        for words, reply in EN["first"]:
+            turn = await first.begin(words, kind="ephemeral")
+            await answer(turn, reply)
+            first.history += [{"role": "user", "content": words}, {"role": "assistant", "content": reply}]
+        asked = await Frontend(saga, session="Market").begin(EN["asked"], kind="ephemeral")
+        assert EN["words"] not in asked.plan.text() and EN["heading"] not in asked.plan.text()
