@@ -12,7 +12,6 @@ from saga_core.projection.lines import (
     counts_of,
     describe_state,
     due_lines,
-    elsewhere,
     elsewhere_lines,
     fact_texts,
     graph_words,

@@ -188,6 +188,8 @@ def _ratings(answer: str, names: Sequence[str], reply: str) -> Iterator[tuple[st
     for name in names:
         each = found.get(name)
         points = each.get("points") if isinstance(each, dict) else None
+        if isinstance(points, str) and points.strip().isdecimal():
+            points = int(points)  # small models put numbers in quotation marks
         if isinstance(points, bool) or points not in (1, 2, 3, 4, 5):
             raise JudgeFailed(f"{name}: {points!r} are no points from 1 to 5")
         quote = str(each.get("quote") or "")
