@@ -15,6 +15,9 @@ GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai/"
 _REASONS = re.compile(r"(?:openai/)?(?:o\d|gpt-[5-9])")
 """OpenAI's models that refuse a temperature."""
 
+_MOST = 1_500
+"""The most tokens of an answer, where it has to be said."""
+
 
 @define
 class OpenAIJudge:
@@ -29,6 +32,8 @@ class OpenAIJudge:
             model=self.model,
             messages=[{"role": "system", "content": system}, {"role": "user", "content": question}],
             temperature=openai.omit if _REASONS.match(self.model) else 0,
+            # A small model may never end. Hosted ones end by themselves, and think first.
+            max_tokens=_MOST if self.provider == "local" else openai.omit,
         )
         return answer.choices[0].message.content or ""
 
@@ -43,7 +48,7 @@ class AnthropicJudge:
 
     async def __call__(self, system: str, question: str) -> str:
         answer = await self.client.messages.create(
-            model=self.model, max_tokens=1_500, system=system, messages=[{"role": "user", "content": question}]
+            model=self.model, max_tokens=_MOST, system=system, messages=[{"role": "user", "content": question}]
         )
         return "".join(block.text for block in answer.content if block.type == "text")
 
