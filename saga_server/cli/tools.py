@@ -62,7 +62,7 @@ def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...],
 
     async def answer(call: Call) -> Any:
         asking = Asking(call.method, call.path, call.query, call.body)
-        return await ask(config, asking, url.rstrip("/") if url else None)
+        return await ask(config, asking, url.rstrip("/") if url else None, {"X-SAGA-Tool": "mcp"})
 
     async def warn() -> None:
         """Say at once what every call would say, to whoever reads the host's log. The server may start later."""

@@ -16,7 +16,7 @@ from saga_server.http.app_keys import (
     saga_of,
 )
 from saga_server.http.bodies import BODY, LIMIT
-from saga_server.http.callers.auditing import ACTION, Action, audited, saga_id
+from saga_server.http.callers.auditing import ACTION, BY_TOOL, Action, audited, saga_id
 from saga_server.http.callers.identity import BEARER, KEY_REQUIRED, Bearer
 from saga_server.http.callers.redaction import mask_of, masked
 from saga_server.http.client_request import (
@@ -84,6 +84,7 @@ __all__ = [
     "ACTION",
     "BEARER",
     "BODY",
+    "BY_TOOL",
     "COMMENT",
     "CURRENT",
     "DONE",

@@ -11,7 +11,7 @@ from aiohttp import web
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
-from saga_server.http import BODY, PLACE, RequestError
+from saga_server.http import BODY, BY_TOOL, PLACE, RequestError
 from saga_server.process import NotAnswered, call_api
 from saga_server.tools.catalog import Call, Risk, offered
 from saga_server.tools.over_mcp import mcp_server
@@ -104,7 +104,7 @@ async def _ask(request: web.Request, call: Call) -> Any:
     host, port = ("localhost", 80) if unix else address[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     headers = {name: request.headers[name] for name in _KEPT if name in request.headers}
-    headers["Content-Type"] = "application/json"
+    headers |= {"Content-Type": "application/json", BY_TOOL: "mcp"}
     return await call_api(
         url, call.path, call.method, headers, _MOST, _SECONDS, unix=unix, params=call.query, data=call.body
     )

@@ -276,8 +276,14 @@ def lost(before: Any, now: Any, path: str = "") -> list[str]:
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         return [loss for at, value in enumerate(before) for loss in lost(value, now[at], f"{path}/{at}")]
     if isinstance(before, list) and isinstance(now, list):
-        return [f"{path}: {value!r} is gone" for value in before if not any(lost(value, each) == [] for each in now)]
+        kept = [value for value in before if not (path.endswith("/effect") and _stays(value))]
+        return [f"{path}: {value!r} is gone" for value in kept if not any(lost(value, each) == [] for each in now)]
     return [] if before == now else [f"{path}: {before!r} before, {now!r} now"]
+
+
+def _stays(line: Mapping[str, Any]) -> bool:
+    """Whether a line of an effect said that somebody who left or died lost what they keep. No effect says so now."""
+    return line.get("is") is None and (line.get("was") or {}).get("kind") in ("hp", "mood", "condition", "item")
 
 
 def unpack(place: Path) -> dict[str, Any]:

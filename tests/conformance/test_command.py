@@ -46,6 +46,7 @@ def test_a_run_that_says_nothing_ends_with_three() -> None:
     assert CliRunner().invoke(main, ["run", "tests.conformance.harnesses:GRAPH_NETWORKX", *options]).exit_code == 3
 
 
+@pytest.mark.deep
 def test_what_cannot_be_found_ends_with_two() -> None:
     for place, told in {
         "nowhere": "package.module:NAME",

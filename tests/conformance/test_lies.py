@@ -26,7 +26,7 @@ def told(name: str, *options: str, lie: str = "") -> Result:
     return CliRunner(env={"SAGA_LIE": lie}).invoke(main, command)
 
 
-@pytest.mark.parametrize("lie", ["passes everything", "compares nothing"])
+@pytest.mark.parametrize("lie", ["passes everything", pytest.param("compares nothing", marks=pytest.mark.deep)])
 def test_a_harness_that_patches_the_suite_is_seen(lie: str) -> None:
     done = told("FORGETFUL", "--only", "S-1", lie=lie)
     assert done.exit_code == 3, done.output
@@ -81,7 +81,7 @@ def test_a_store_that_asks_who_runs_it_is_told_nothing() -> None:
     assert done.exit_code == 1, done.output
 
 
-@pytest.mark.parametrize(("options", "code"), [((), 0), (("--strict",), 3)])
+@pytest.mark.parametrize(("options", "code"), [pytest.param((), 0, marks=pytest.mark.deep), (("--strict",), 3)])
 def test_strict_takes_nothing_for_something(options: tuple[str, ...], code: int) -> None:
     """A deviation, and a part of the checks."""
     done = told("DEVIATES", *options, "--only", "S-1", "--only", "S-17")
@@ -156,6 +156,7 @@ def test_what_is_lost_seldom_is_found_by_more_runs() -> None:
     assert often.runs == 40
 
 
+@pytest.mark.deep
 def test_an_isolated_run_says_what_a_run_here_says() -> None:
     place = "tests.conformance.harnesses:CURATOR_RULES"
     elsewhere = run_isolated(place, profile="quick")

@@ -121,6 +121,7 @@ async def open_every_page(url: str, session: str) -> None:
 
 
 @pytest.mark.skipif(chromium() is None, reason=MISSING)
+@pytest.mark.deep
 def test_its_pages_open_in_a_browser(wheel: Path, tmp_path: Path) -> None:
     installed = tmp_path / "site"
     with ZipFile(wheel) as archive:

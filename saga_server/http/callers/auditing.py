@@ -37,6 +37,8 @@ class Action:
     turn: str = ""
 
 
+BY_TOOL: Final = "X-SAGA-Tool"
+"""The header of a request that a model made by a tool."""
 ACTION: Final = web.RequestKey("action", Action)
 
 
@@ -76,6 +78,8 @@ def _entry(request: web.Request, status: int) -> AuditEntry | None:
     action = request.get(ACTION) or _at_a_door(request)
     if action is None:
         return None
+    if BY_TOOL in request.headers:
+        action = evolve(action, what=f"{action.what} (by a tool)")
     forwarded = ", ".join(request.headers.getall("X-Forwarded-For", ()))[:_LONGEST]
     forwarded = forwarded if forwarded.isprintable() else ""
     return _made(now, bearer.key_id, bearer.owner, bearer.role, request.remote or "", forwarded, action, status)

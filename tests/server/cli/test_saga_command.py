@@ -207,6 +207,7 @@ class TestDoctor:
             r"^ok  vector backends: installed: chroma \(chromadb .*\) in use, lancedb", result.stdout, re.M
         )
 
+    @pytest.mark.deep
     def test_it_tells_of_engines_that_were_used_before_and_changes_nothing(self, here: Path) -> None:
         assert saga("rebuild", "--to", "vector=lancedb", cwd=here).returncode == 0
         for _ in range(2):

@@ -399,6 +399,18 @@ async def test_a_model_reaches_its_session_and_its_risks_alone(here: Path) -> No
         assert "says the sign" in json.dumps(await call(to, "recall", query="sign"))
 
 
+async def test_the_audit_log_says_that_a_tool_wrote(here: Path, address: str) -> None:
+    async with client(here) as to:
+        await call(to, "remember", session="Harbour", text="The boat is blue.")
+    async with over_http(address, "/mcp?allow=note") as to:
+        await call(to, "remember", session="Harbour", text="The boat is old.")
+    headers = {"Authorization": "Bearer first"}
+    async with aiohttp.ClientSession(headers=headers) as http, http.get(f"{address}/api/audit") as response:
+        entries = (await response.json())["entries"]
+    times = sum(each["times"] for each in entries if each["what"] == "POST /api/sessions/{id}/changes (by a tool)")
+    assert times >= 2, "over both transports"
+
+
 async def test_a_model_undoes_nothing_that_it_may_not_correct(here: Path, address: str) -> None:
     async with aiohttp.ClientSession(headers={"Authorization": "Bearer first"}) as http:
         chosen = {"kind": "profile", "profile": "adventure"}
