@@ -74,7 +74,7 @@ _NONE = UnreportedReplies(0, 0, "")
 def remedy(model: str, reader: str = "") -> str:
     """Return the remedy for a narrator that writes no block, and for a reader that does not make up for it."""
     if reader:
-        return f"{reader} has not read them yet: `saga jobs` says why; one on another machine (models.extraction) may"
+        return f"{reader} has not read them yet: `saga jobs` says why; another reader is set in models.extraction"
     asked = f" --narrator {model}" if model else " --narrator MODEL"
     return (
         f"set models.extraction to a small model that reads such replies, or narrate with another model; `saga doctor"
