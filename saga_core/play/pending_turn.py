@@ -219,6 +219,8 @@ _SHORT = 2_000
 """A limit of fewer tokens than this may be reached by the prose of a reply."""
 ROUNDS = 3
 """How often SAGA answers a narrator's calls of ``own_tools`` in one turn."""
+LONGEST_BEFORE_CALL = 200_000
+"""Behind more characters than these, no call is answered: the limits of a reply hold for each round."""
 _CALLED = ("tool_calls", "function_call")
 _ENDS = frozenset(".!?…。！？~*)\"'”’»」』）")
 """Characters with which a paragraph ends. Behind others, a reply goes on in the same line."""
@@ -532,12 +534,12 @@ class PendingTurn:
     def own_calls(self) -> Sequence[GatheredCall]:
         """The calls of ``own_tools`` that the reply waits for, to be given to ``answer``.
 
-        There are none if the reply is complete, or if the client has to answer a call first.
+        There are none if the reply is complete, is too long already, or if the client has to answer a call first.
         """
         reply = self.replies[0]
         if not self.own_tools or reply.own is None or reply.calls or self.rounds >= ROUNDS or self.asked_again:
             return ()
-        if reply.finish_reason != "stop" or reply.limits.ended:
+        if reply.finish_reason != "stop" or reply.limits.ended or len(reply.text) > LONGEST_BEFORE_CALL:
             return ()
         return [call for call in reply.own.calls if call.name != extraction.REPORT]
 

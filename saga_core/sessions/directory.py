@@ -105,7 +105,7 @@ class SessionDirectory:
         return found if found.owner == owner else None  # a stranger does not learn that it exists
 
     async def find(self, session_id: str, owner: str | None = None) -> Session:
-        """Return a session by id, or by label if the label is unique. ``NotFound``.
+        """Return a session by id, or by label if the label is unique. ``NotFound``; of several, it lists the ids.
 
         With ``owner``, sessions of other owners are reported as missing, with the same message.
         """
@@ -115,7 +115,10 @@ class SessionDirectory:
             return await self.journal.session(session_id)
         except NotFound:
             named = [session for session in await self.journal.sessions() if session.label == session_id]
-            if len(named) != 1:
+            if len(named) > 1:
+                ids = ", ".join(each.id for each in named)
+                raise NotFound(f"{len(named)} sessions are named {session_id[:80]!r}; give an id: {ids}") from None
+            if not named:
                 raise
             return named[0]
 

@@ -22,6 +22,7 @@ from aiohttp.typedefs import Handler
 from prometheus_client import Counter
 
 from saga_core.counters import set_log_context, subject
+from saga_core.errors import BadInput
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.callers.redaction import mask_of
 from saga_server.http.door import DOORS, PLACE
@@ -223,8 +224,10 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 def _mask_for(error: Exception, request: web.Request) -> Callable[[str], str]:
-    """What hides secrets in an error. The addresses that a caller gave, and those to use instead, stay readable."""
+    """What hides secrets in an error. The addresses that a caller gave, those to use instead, and the caller's own
+    namespaces, which look like paths, stay readable."""
     own = isinstance(error, RequestError) and error.param in ("Host", "Origin")
+    own = own or (isinstance(error, BadInput) and str(error).startswith("namespace:"))
     return request.app[CURRENT].mask if own else mask_of(request)
 
 

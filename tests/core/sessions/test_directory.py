@@ -96,10 +96,12 @@ async def test_a_label_finds_a_session_where_it_is_the_only_one() -> None:
     stage = Stage()
     one = await stage.begin("모험", "mina")
     assert await stage.directory.find(one.session.id) == await stage.directory.find("모험") == one.session
-    await stage.begin("모험", "jun")
-    for name in ("모험", "nobody"):
-        with pytest.raises(NotFound, match=f"there is no session '{name}'"):
-            await stage.directory.find(name)
+    two = await stage.begin("모험", "jun")
+    with pytest.raises(NotFound, match="there is no session 'nobody'"):
+        await stage.directory.find("nobody")
+    with pytest.raises(NotFound, match="2 sessions are named '모험'; give an id: ") as raised:
+        await stage.directory.find("모험")
+    assert one.session.id in str(raised.value) and two.session.id in str(raised.value)
 
 
 @pytest.mark.parametrize("owner", ["mina", None])

@@ -304,6 +304,8 @@ async def test_a_model_writes_into_its_session_alone(serve: Serve) -> None:
         ]
         for tool, arguments in refused:
             assert "the other sessions would see it too" in await posted(client, "/s/Harbour/mcp", tool, arguments)
+        mixed = {"session": "Harbour", **likes, "namespace": "/facts/shared"}
+        assert "'/facts/shared' would mix" in await posted(client, "/mcp", "correct", mixed)
         gone = json.loads(await posted(client, "/mcp", "undo", {"session": "Harbour", "change": shared}))["change"]
         assert "the other sessions" in await posted(client, "/s/Harbour/mcp", "undo", {"change": gone})
         for space in ({}, {"namespace": "/mine/{actor}/{session}"}):
