@@ -10,7 +10,7 @@ from tests.model.searches import deep, repeatable
 
 
 def test_the_state_is_that_of_the_path_the_chat_proves() -> None:
-    run_state_machine_as_test(machine(), settings=repeatable(20, 50))
+    run_state_machine_as_test(machine(), settings=repeatable(12, 50))
 
 
 @pytest.mark.deep
