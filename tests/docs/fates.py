@@ -32,6 +32,7 @@ TABLES: dict[str, dict[str, Fate]] = {
     "group": people.GROUP,
     "personas": people.PERSONAS,
     "ooba_chat": ooba.LOG,
+    "ooba_character": ooba.CHARACTER,
     "kobold_chat": kobold.STORY,
     "cai_chat": cai.HISTORY,
     "cai_chat.msgs": cai.MESSAGE,

@@ -94,6 +94,7 @@ VALUES: dict[str, Any] = {
 }  # fmt: skip
 LATER = {
     *("risu_lorebook.module", "group", "personas", "ooba_chat", "kobold_chat", "cai_chat", "cai_chat.msgs"),
+    "ooba_character",
     *("agnai_chat", "agnai_chat.messages", "backyard.character", "backyard.scenario", "backyard.messages"),
     "openai_messages",
 }

@@ -6,6 +6,8 @@ import base64
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import yaml
+
 from tests.core.imports import samples
 from tests.docs.fates import TABLES
 
@@ -119,6 +121,7 @@ FIELDS: dict[str, dict[str, Any]] = {
         "default_persona": "a.png",
     },
     "ooba_chat": {**samples.OOBA_NEW, "data": [["a", "b"]], "data_visible": [["Hi.", "Sit down."]]},
+    "ooba_character": dict.fromkeys(TABLES["ooba_character"], "x"),
     "kobold_chat": {**samples.KOBOLD, "authorsnote": "a", "worldinfo": [{"key": "k"}]},
     "cai_chat": {**samples.CAI, "info": {"name": "Bot"}},
     "cai_chat.msgs": {"src": {"is_human": False, "name": "Bot"}, "text": "How are you?"},
@@ -162,6 +165,7 @@ NEEDED: dict[str, set[str]] = {
     "group": {"members", "chats"},
     "personas": {"personas", "persona_descriptions"},
     "ooba_chat": {"internal"},
+    "ooba_character": {"name", "context", "greeting"},
     "kobold_chat": {"actions", "prompt"},
     "cai_chat": {"histories"},
     "cai_chat.msgs": {"src", "text"},
@@ -194,6 +198,10 @@ def _card(part: Part) -> dict[str, Any]:
 
 def _png(part: Part) -> bytes:
     return samples.png({"ccv3": base64.b64encode(samples.plain(_card(part)))})
+
+
+def _yaml(part: Part) -> bytes:
+    return yaml.safe_dump(part("ooba_character"), allow_unicode=True).encode()
 
 
 def _decorated(part: Part) -> bytes:
@@ -274,6 +282,7 @@ FILES: tuple[tuple[str, tuple[str, ...], Callable[[Part], bytes]], ...] = (
     ("personas", ("personas",), plainly(lambda part: part("personas"))),
     ("personas", ("personas",), plainly(lambda part: {"power_user": part("personas")})),
     ("ooba_chat", ("ooba_chat",), plainly(lambda part: part("ooba_chat"))),
+    ("card", ("ooba_character",), _yaml),
     ("kobold_chat", ("kobold_chat",), plainly(lambda part: part("kobold_chat"))),
     ("cai_chat", ("cai_chat", "cai_chat.msgs"), _cai),
     ("agnai_chat", ("agnai_chat", "agnai_chat.messages"), _agnai),

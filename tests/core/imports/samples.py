@@ -203,6 +203,7 @@ RISU_ALL = {"type": "risuAllChats", "ver": 2, "data": [RISU_CHAT["data"]], "fold
 OOBA_NEW = {"internal": [["<|BEGIN-VISIBLE-CHAT|>", "Hello & welcome."], ["Hi <there>.", "Sit down, traveller."]],
             "visible": [["", "Hello &amp; welcome."], ["Hi &lt;there&gt;.", "Sit down, traveller."]],
             "metadata": {"x": 1}}
+OOBA_CHARACTER = "name: Ruda\ngreeting: |-\n  Mind the bucket, {{user}}.\ncontext: |-\n  Ruda keeps the pump.\n"
 OOBA_OLD = {"data": [["Hi", "raw"]], "data_visible": [["Hi &amp; bye.", "Sit down &quot;here&quot;."]]}
 KOBOLD = {"gamestarted": True, "prompt": "Once.", "memory": "m", "authorsnote": "", "worldinfo": [],
           "savedsettings": {"x": 1}, "actions": ["\n{{[INPUT]}}\nI look.\n{{[OUTPUT]}}\n", "A tower stands there.",
@@ -266,6 +267,7 @@ ALL: dict[str, tuple[bytes, set[str]]] = {
     "risuall.json": (plain(RISU_ALL), {"risu_chat"}),
     "ooba.json": (plain(OOBA_NEW), {"ooba_chat"}),
     "ooba_old.json": (plain(OOBA_OLD), {"ooba_chat"}),
+    "ooba.yaml": (OOBA_CHARACTER.encode(), {"card"}),
     "kobold.json": (plain(KOBOLD), {"kobold_chat"}),
     "kobold_story.json": (plain(KOBOLD_STORY), {"kobold_chat"}),
     "cai.json": (plain(CAI), {"cai_chat"}),
