@@ -128,8 +128,8 @@ def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sent
     if any(mentions(line, bare(name)) for line in own):  # "engineer of the Second Helping", for the engineer
         is_hers = entry is None or any(entry.text in line for line in own)
         return is_hers or any(mentions(sentence, name) for sentence in others)
-    if entry is not None:
-        return False
+    if entry is not None:  # whose it is was only concluded, if the sentence is within another's entry
+        return entry.is_within and caseless(name) and any(mentions(sentence, name) for sentence in others)
     quoted = [f"{marks[0]}{name}{marks[1]}" for marks in _MARKS]
     return (
         any(_has(each, name) for each in naming)
@@ -258,7 +258,7 @@ def _ends(head: str) -> Iterator[str]:
 
 def _of_line(line: str) -> Iterator[CardEntry]:
     """The entry of the person with whom a line begins, and those of others of whom its sentences tell."""
-    body = line.lstrip(_OPENING)
+    body = line.lstrip(_OPENING).removeprefix("You are ")
     matched = _HEAD.match(body)
     if matched is None:
         return
@@ -289,7 +289,9 @@ def _of_line(line: str) -> Iterator[CardEntry]:
             if whose and not _is_of(whose, head):
                 others.append(CardEntry(whose, (name,), sentence, is_within=True))
             elif whose is not None:
-                marked.append(name)
+                before = sentence[:at].split(" ")[-2:-1] if caseless(head) and sentence[at - 1 : at] == " " else []
+                whole = [f"{own} {name}" for own in before if len(own) > 1 and own in head]  # 은서 언니라고 부른다
+                marked += whole or [name]
         last = ([""] + [each.group() for each in _TWO_CAPITALS.finditer(sentence)])[-1]
     taken = {each for entry in others for each in entry.names}
     names = dict.fromkeys(each for each in marked if fold(each) != fold(head) and each not in taken)

@@ -26,7 +26,9 @@ _JOINED = any_of(lambda each: each.grammar.joined)
 _NAMED = any_of(lambda each: each.amounts.named)
 _COUNTABLE = f"{any_of(lambda each: each.amounts.countable)}|{any_of(lambda each: each.grammar.countable)}"
 _CURRENCY = any_of(lambda each: each.amounts.currency)
-_NATIVE_N = "(?P<n>" + "|".join((*_NATIVE, _SPELLED)) + ")"
+_WORDS_N = "|".join((*_NATIVE, _SPELLED))
+_NATIVE_N = f"(?P<n>{_WORDS_N})"
+_ANY_N = rf"(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+|{_WORDS_N})"
 
 
 @cache
@@ -36,7 +38,7 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"(?P<name>.*\S)\s*[(（]\s*[xX×✕*]?\s*{_N}\s*(?:{_BEHIND})?\s*[)）]",
         rf"(?P<name>.*\S)\s*[(（]\s*{_NATIVE_N}\s*(?:{_BEHIND})\s*[)）]",
         rf"(?P<name>.*\S)\s*[:：=]\s*[xX×✕*]?\s*{_N}\s*(?:{_BEHIND})?",
-        rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_N}\s*(?:{_BEHIND})?",
+        rf"(?P<name>.*?\S)\s*{_TIMES}\s*{_ANY_N}\s*(?:{_BEHIND})?",
         rf"(?!.*(?:{_NUMBERED}))(?P<name>.*[^\s\d,])\s*(?<![\d,]){_N}\s*(?:{_BEHIND})",
         rf"(?!(?:{_SPELLED})\s*(?:{_BEHIND})\Z)(?P<name>.*?\S)\s+{_NATIVE_N}\s*(?:{_BEHIND})",
         rf"(?P<name>.*?\S)(?P<n>{_JOINED})(?:{_BEHIND})",
