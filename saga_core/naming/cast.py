@@ -128,9 +128,11 @@ def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sent
     if any(mentions(line, bare(name)) for line in own):  # "engineer of the Second Helping", for the engineer
         is_hers = entry is None or any(entry.text in line for line in own)
         return is_hers or any(mentions(sentence, name) for sentence in others)
-    if entry is not None:  # whose it is was only concluded, if the sentence is within another's entry
-        return entry.is_within and caseless(name) and any(mentions(sentence, name) for sentence in others)
     quoted = [f"{marks[0]}{name}{marks[1]}" for marks in _MARKS]
+    if entry is not None:  # within another's entry, whose a nickname is was only concluded
+        besides = [each for each in others if each not in entry.text and entry.text not in each]
+        is_doubtful = entry.is_within and caseless(name) and any(each in entry.text for each in quoted)
+        return is_doubtful and any(mentions(each, name) for each in besides)
     return (
         any(_has(each, name) for each in naming)
         or any(each in sentence for sentence in others for each in quoted)
