@@ -43,29 +43,42 @@ class Worker:
 
     @property
     def closed(self) -> bool:
-        """Whether ``aclose`` has been called."""
+        """Whether ``shut`` or ``aclose`` has been called."""
         return self._closing
 
     async def run(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run ``fn(*args, **kwargs)`` on the thread and return its result, or raise its exception.
 
-        Raises ``Closed`` after ``aclose``.
+        Raises ``Closed`` after ``shut`` or ``aclose``.
         """
         if self._closing:
             raise Closed(f"{self._name} is closed")
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._jobs.put(_Job(lambda: fn(*args, **kwargs), future))
+        future = self._submit(lambda: fn(*args, **kwargs))
         try:
             return await future
         finally:
             del future  # breaks a reference cycle: the future refers to the exception, whose traceback refers here
 
+    def _submit(self, call: Callable[[], T]) -> asyncio.Future[T]:
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._jobs.put(_Job(call, future))
+        return future
+
     async def shut(self, close: Callable[[], None]) -> None:
-        """Run the queued jobs and ``close``, then end the thread. Further calls also wait for that."""
+        """Run the queued jobs and ``close``, then end the thread. Further calls only wait for that.
+
+        From the first call on, ``run`` raises ``Closed``.
+        """
+        if self._closing:
+            await self.aclose()
+            return
+        self._closing = True
+        closed = self._submit(close)
+        self._jobs.put(None)
         try:
-            if not self._closing:
-                await self.run(close)
+            await closed
         finally:
+            del closed
             await self.aclose()
 
     async def aclose(self) -> None:

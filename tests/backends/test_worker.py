@@ -7,6 +7,7 @@ import gc
 import threading
 import weakref
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from typing import Any, NoReturn
 
 import pytest
@@ -109,6 +110,24 @@ async def test_closing_waits_for_what_is_queued() -> None:
     await worker.aclose()
     assert done == [0, 1, 2]
     assert not worker._thread.is_alive()
+
+
+async def test_two_that_shut_it_at_once_close_once() -> None:
+    worker, seen = Worker("shut"), list[str]()
+    await asyncio.gather(
+        worker.run(seen.append, "a job"), *(worker.shut(partial(seen.append, "close")) for _ in range(2))
+    )
+    assert seen == ["a job", "close"]
+    assert not worker._thread.is_alive()
+
+
+async def test_a_job_after_the_first_shut_is_refused() -> None:
+    worker = Worker("shut")
+    shutting = asyncio.create_task(worker.shut(lambda: None))
+    await asyncio.sleep(0)
+    with pytest.raises(Closed, match="shut is closed"):
+        await worker.run(abs, -1)
+    await shutting
 
 
 async def test_a_cancelled_closing_can_be_waited_for_again() -> None:
