@@ -121,6 +121,10 @@ def stands_in_text_of(card: str, name: str, names: Sequence[str], *, in_any_sent
     begins with one, or in a sentence that has one and says what somebody is called, or has ``name`` in quotation marks
     (or ``in_any_sentence`` that has one). False if it belongs to an entry of another person.
     """
+    marked = [
+        each for each in entries_of(card[:_LONGEST]) if not each.is_within and not set(names).isdisjoint(each.names)
+    ]
+    names = [*names, *(each.head for each in marked)]
     own, naming, others = _about(card[:_LONGEST], tuple(each for each in names if len(each) > 1))
     entry = entry_of(card, name)
     if entry is not None and any(_begins_with(entry.head, each) for each in names):

@@ -7,7 +7,7 @@ import pytest
 from saga_core.model.entities import Entity, Kind, Placement
 from saga_core.model.world_state import WorldState
 from saga_core.naming import Evidence, Names
-from saga_core.naming.cast import entries_of, entry_of
+from saga_core.naming.cast import entries_of, entry_of, stands_in_text_of
 
 CARDS = {
     "in quotation marks": ('[Wren: Wren Calloway, 24. On the bills she is "The Sparrow".]', "The Sparrow", "Wren"),
@@ -75,6 +75,8 @@ CARDS = {
         "Granny",
         "Loveday Coe",
     ),
+    "with a word of kinship": ("한서진, 주장. 후배들은 서진 언니라고 부른다.", "서진 언니", "한서진"),
+    "told to the model": ('You are Anna Vey, a sailor. Her crew calls her "Nines".', "Nines", "Anna Vey"),
     "a childhood name": ("【阿沅】沈知沅，小名“圆圆”，新入宫。", "圆圆", "阿沅"),
 }
 
@@ -106,6 +108,24 @@ def test_a_name_that_no_entry_marks_or_several_do_belongs_to_none(card: str, nam
 def test_a_name_that_heads_an_entry_is_not_another_persons_nickname() -> None:
     card = 'Sam: a deckhand.\nSam Pruitt: the captain, "Sam" to her crew.'
     assert entry_of(card, "Sam") == entries_of(card)[0]
+
+
+@pytest.mark.parametrize(
+    ("card", "name", "known", "stands"),
+    [
+        (
+            "志乃、女将。誰も篠田湊を名前で呼ばない。灯を守る家なので、ただ「灯台」と呼ぶ。町で灯台といえば篠田湊ひとりだ。",
+            "灯台",
+            "篠田湊",
+            True,
+        ),
+        ("志乃、女将。灯を守る家なので、父を「灯台」と呼ぶ。篠田湊は船大工だ。", "灯台", "篠田湊", False),
+        ("Desmond Okafor, 30, whom everybody calls Dez; his mother calls him Desi.", "Desi", "Dez", True),
+        ("Desmond Okafor, 30, whom everybody calls Dez.\nMara: his sister, Mags.", "Mags", "Dez", False),
+    ],
+)
+def test_a_nickname_stands_in_the_text_about_its_owner(card: str, name: str, known: str, stands: bool) -> None:
+    assert stands_in_text_of(card, name, [known]) is stands
 
 
 def test_the_player_is_known_by_the_nickname_that_only_the_persona_tells() -> None:
