@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,6 +31,16 @@ EXIT = {Verdict.CONFORMANT: 0, Verdict.PARTIAL: 0, Verdict.NONCONFORMANT: 1, Ver
 """Exit codes; 2 is for a wrong command line."""
 
 
+def _writable(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before the run, which may take hours."""
+    if file is not None and not os.access(file.absolute().parent, os.W_OK):
+        raise click.BadParameter(f"{file}: the folder {file.absolute().parent} is missing or cannot be written")
+    return file
+
+
+_FILE: Any = {"type": click.Path(dir_okay=False, writable=True, path_type=Path), "callback": _writable}
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Check that a store keeps the contract of its protocol."""
@@ -42,8 +54,8 @@ def main() -> None:
 @click.option("--strict", is_flag=True, help="Exit with code 3 if the verdict is partial.")
 @click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="The seed of the random searches.")
 @click.option("--only", multiple=True, metavar="CLAUSE", help="Run only this clause or check. Can be repeated.")
-@click.option("--report", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write a JSON report.")
-@click.option("--junit", "junit_file", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
+@click.option("--report", "json_file", **_FILE, help="Write a JSON report.")
+@click.option("--junit", "junit_file", **_FILE, help="Write JUnit XML.")
 @click.option("--verbose", "-v", is_flag=True, help="Print a line for each check.")
 def run_command(
     harness: str,
@@ -72,11 +84,11 @@ def run_command(
         report = run_isolated(harness, profile=chosen, seed=seed, only=only, runs=runs, watch=watch, late=late)
     except BadInput as error:
         raise click.UsageError(str(error)) from error
+    click.echo(summary(report))
     if json_file is not None:
         json_file.write_text(to_json(report), encoding="utf-8")
     if junit_file is not None:
         junit_file.write_text(to_junit(report), encoding="utf-8")
-    click.echo(summary(report))
     sys.exit(3 if strict and report.verdict is Verdict.PARTIAL else EXIT[report.verdict])
 
 
@@ -100,7 +112,7 @@ def digest_command() -> None:
 
 @main.command("matrix")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file for the page; default: stdout.")
+@click.option("--out", **_FILE, help="The file for the page; default: stdout.")
 def matrix_command(folder: Path, out: Path | None) -> None:
     """Make the Markdown matrix of the JSON reports in FOLDER. Exit code 1 if one is not as this suite writes it."""
     files = sorted(folder.glob("*.json"))

@@ -25,6 +25,13 @@ def test_run_tells_the_verdict_and_writes_reports(tmp_path: Path) -> None:
     assert "| U-4 | pass |" in page.output
 
 
+@pytest.mark.parametrize("option", ["--report", "--junit"])
+def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path, option: str) -> None:
+    done = CliRunner().invoke(main, ["run", "no_such_module:X", option, str(tmp_path / "missing" / "r")])
+    assert done.exit_code == 2
+    assert f"the folder {tmp_path / 'missing'} is missing" in done.output
+
+
 def test_a_wrong_store_ends_with_one() -> None:
     place = "tests.conformance.forgetful:FORGETFUL"
     done = CliRunner().invoke(main, ["run", place, "--profile", "quick", "--only", "S-1"])
