@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.catalog.lines import effect
 from saga_core.errors import BadInput
-from saga_core.model import Delta, Event, Source, WorldState, fold
+from saga_core.model import Delta, Event, Source, WorldState, deltas, fold
 from saga_core.projection import state_lines
 from saga_core.sessions import LiveSession
 
@@ -52,9 +52,12 @@ async def correction_points(
     events = correct(before, kind, fields, now)
     after = _with(before, events)
     here = CorrectionPoint(node.id, events, after)
-    if turn is not None or node.parent is None or kind not in _STANDING:
+    edited = {each.event for each in events if isinstance(each, deltas.EventScheduled)} & before.schedule.keys()
+    if turn is not None or node.parent is None or not (kind in _STANDING or edited):
         return (here,)
     earlier = await live.state(node.parent)
+    if not edited <= earlier.schedule.keys():
+        return (here,)
     if kind not in _NAMING and not _untouched(earlier, before, after):
         return (here,)
     try:
@@ -106,4 +109,5 @@ def _statements(state: WorldState) -> tuple[object, ...]:
     )
     names = {id_: each.names for id_, each in state.entities.items()}
     memories = {id_: each.text for id_, each in state.memories.items()}
-    return lines, names, state.learned, memories, [each.verdict for each in state.findings], state.story
+    planned = {id_: (each.at, each.expires, each.place, each.who) for id_, each in state.schedule.items()}
+    return lines, names, planned, state.learned, memories, [each.verdict for each in state.findings], state.story

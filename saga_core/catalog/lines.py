@@ -114,27 +114,28 @@ def shown_line(state: WorldState, line: StateLine, origin: LineOrigin | None = N
         "text": line.text,
         "number": line.number,
         "top": line.top,
-        "scheduled": _scheduled(state, line.subject) if line.kind == "event" else None,
+        "scheduled": _scheduled(state, line) if line.kind == "event" else None,
     }
     if origin is None:
         return found
     return {**found, "turn": origin.depth, "turn_id": origin.turn, "by": origin.by, "change": origin.change}
 
 
-def _scheduled(state: WorldState, event: str) -> dict[str, Any]:
+def _scheduled(state: WorldState, line: StateLine) -> dict[str, Any]:
     """Return a scheduled event, with the field names that a correction of the kind ``event`` takes.
 
-    ``thread`` is None but for a thread: the tracker that it belongs to, when it is due, and who owes it to whom.
+    ``thread`` is None but for a thread: the tracker that it belongs to, and who owes it to whom.
     """
-    found = state.schedule[event]
+    found = state.schedule[line.subject]
     return {
         "name": found.name,
         "text": found.text,
         "due": found.due,
         "expires": found.expires,
+        "when": line.when or None,
         "place": state.name(found.place) if found.place else None,
         "who": state.name(found.who) if found.who else None,
-        "thread": {"tracker": found.kind, "when": found.when, "between": found.between} if found.kind else None,
+        "thread": {"tracker": found.kind, "between": found.between} if found.kind else None,
     }
 
 

@@ -13,9 +13,11 @@ from saga_core.ids import entity_id
 from saga_core.language import clean_name, detect, fold_name, nfc
 from saga_core.model import (
     ALSO,
+    CANCELLED,
     CHAPTER,
     EVERYBODY,
     HABITS,
+    HAPPENED,
     MAX_STORY,
     MAX_STORY_CHARS,
     ONE_PERSON,
@@ -226,12 +228,32 @@ def _event(desk: _Desk) -> tuple[Event, ...]:
     place = desk.entity("place", Kind.LOCATION).id if desk.text("place") else ""
     who = desk.entity("who", Kind.CHARACTER).id if desk.text("who") else ""
     event, introduced = desk.ensured("name", Kind.EVENT)
-    text = desk.text("text")
-    scheduled = deltas.EventScheduled(event, desk.text("name"), text, due, expires, place, who)
+    scheduled = deltas.EventScheduled(event, desk.text("name"), desk.text("text"), due, expires, place, who)
     old = desk.state.schedule.get(event)
     if old is not None:
         scheduled = evolve(scheduled, kind=old.kind, at=old.at, when=old.when, between=old.between)
-    return (*introduced, scheduled)
+    when = desk.text("when")
+    return (*introduced, _at(desk, scheduled, when) if when else scheduled)
+
+
+def _at(desk: _Desk, event: deltas.EventScheduled, when: str) -> deltas.EventScheduled:
+    """The event at a time of the story's clock. A thread may have any words for it, and another event only a time."""
+    if when in ("-", "–"):
+        return evolve(event, at=None, when="")
+    at, now = desk.state.time_of(when), desk.state.minutes
+    if not event.kind and at is None:
+        clock = "the story has no clock" if desk.state.clock is None else "it is no time of the story's clock"
+        raise BadInput(f"when: {when!r} cannot be waited for, because {clock}; give a turn in due")
+    if not event.kind and now is not None and at is not None and at <= now:
+        raise BadInput(f"when: {when!r} is past by the story's clock; give a time to come")
+    return evolve(event, at=at, when=when)
+
+
+def _close(desk: _Desk) -> tuple[Event, ...]:
+    outcome = desk.text("outcome")
+    if outcome not in ("", HAPPENED, CANCELLED):
+        raise BadInput(f"outcome: {outcome!r} is not allowed; give {HAPPENED} or {CANCELLED}")
+    return (deltas.EventClosed(desk.entity("event", Kind.EVENT).id, outcome=outcome),)
 
 
 def _settle(desk: _Desk) -> tuple[Event, ...]:
@@ -380,8 +402,8 @@ _FORMS: dict[str, _Form] = {
     "attribute": _Form(("who", "attribute"), ("value",), _attribute),
     "note": _Form(("text",), (), lambda desk: (deltas.Noted(nfc(desk.text("text"))),)),
     "unnote": _Form(("remark",), ("text",), _unnote),
-    "event": _Form(("name",), ("text", "due", "expires", "place", "who"), _event),
-    "close": _Form(("event",), (), lambda desk: (deltas.EventClosed(desk.entity("event", Kind.EVENT).id),)),
+    "event": _Form(("name",), ("text", "due", "expires", "when", "place", "who"), _event),
+    "close": _Form(("event",), ("outcome",), _close),
     "lore": _Form(("entry",), ("text",), lambda desk: (deltas.LoreLearned(desk.text("entry"), desk.text("text")),)),
     "remember": _Form(("text",), ("record", "namespace"), _remember),
     "unremember": _Form(("record",), (), lambda desk: (deltas.Unremembered(desk.text("record")),)),

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from saga_core.model import deltas as deltas
 from saga_core.model.counting import without_secrets
-from saga_core.model.curated import CHAPTER, LEVELS, ONE, ONE_PERSON, SCENE, TWO, redirected
+from saga_core.model.curated import (
+    CANCELLED,
+    CHAPTER,
+    HAPPENED,
+    LEVELS,
+    ONE,
+    ONE_PERSON,
+    SCENE,
+    TWO,
+    redirected,
+)
 from saga_core.model.deltas import (
     Event,
     Fact,
@@ -90,12 +100,14 @@ __all__ = [
     "ALIVE",
     "ALSO",
     "BLANK",
+    "CANCELLED",
     "CARD",
     "CHAPTER",
     "DEAD",
     "EVERYBODY",
     "EXCEPT",
     "HABITS",
+    "HAPPENED",
     "LEVELS",
     "LOCAL",
     "MAX_NOTES",

@@ -35,6 +35,8 @@ _IDS = frozenset("id who to owner item giver receiver source target event place 
 ONE_PERSON = "one_person"
 """The rule of findings about two characters who may be one person. Their keys have the ids of the two."""
 ONE, TWO = "one", "two"
+HAPPENED, CANCELLED = "happened", "cancelled"
+"""How a scheduled event ended."""
 """The verdicts on such a finding: they are one person, or two."""
 SCENE, CHAPTER = "scene", "chapter"
 LEVELS = (SCENE, CHAPTER)

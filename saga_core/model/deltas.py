@@ -292,6 +292,8 @@ class EventClosed:
 
     event: str
     how: str = ""
+    outcome: str = ""
+    """``HAPPENED``, or ``CANCELLED``: then the story does not keep it as something that happened."""
 
 
 @frozen

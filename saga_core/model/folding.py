@@ -339,7 +339,7 @@ def _closed(draft: Draft, event: deltas.EventClosed) -> None:
         draft.problem(f"{_name(draft, event.event)!r} is not scheduled")
         return
     closed = draft.map("schedule").pop(event.event)
-    if closed.kind or event.how:
+    if event.outcome != curated.CANCELLED and (closed.kind or event.how or event.outcome):
         told = f"{closed.name}: {event.how}" if event.how else closed.name
         happening = Happening(event.event, told, draft.depth)
         draft.changed["happenings"] = (*draft.view("happenings"), happening)[-MAX_HAPPENINGS:]

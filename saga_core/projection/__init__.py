@@ -12,6 +12,7 @@ from saga_core.projection.lines import (
     counts_of,
     describe_state,
     due_lines,
+    due_time,
     elsewhere_lines,
     fact_texts,
     graph_words,

@@ -95,11 +95,12 @@ def _subjects(state: WorldState, tracker: Tracker) -> Iterator[str]:
         yield from (f"{who}>{state.player}" for who in state.present)
 
 
-def _time(state: WorldState, thread: Scheduled, language: str) -> str:
+def due_time(state: WorldState, event: Scheduled, language: str) -> str:
+    """When an event is due by the story's clock; as it was said if the clock does not know it."""
     clock = state.clock
-    if clock is None or thread.at is None:
-        return thread.when
-    return shown_due(clock, thread.at, thread.when, language)
+    if clock is None or event.at is None:
+        return event.when
+    return shown_due(clock, event.at, event.when, language)
 
 
 def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
@@ -132,7 +133,7 @@ def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
                 "name": each.name,
                 "text": each.text,
                 "between": each.between or None,
-                "when": _time(state, each, language) or None,
+                "when": due_time(state, each, language) or None,
                 "since": each.since,
                 "advanced": each.advanced,
             }
@@ -168,6 +169,8 @@ class StateLine:
     other: str = ""
     """The id of the item, or of the target of a relation."""
     text: str = ""
+    when: str = ""
+    """The time by the story's clock when an event is due; as it was said if the clock does not know it."""
     number: int | None = None
     """Hit points, quantity, strength, or the turn when an event is due."""
     top: int | None = None
@@ -218,7 +221,8 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
         yield StateLine(kind="note", subject=f"{depth}.{seen[depth]}", text=text, since=depth)
     for event in state.schedule.values():
         text = f"{event.name}: {event.text}" if event.text else event.name
-        yield StateLine(kind="event", subject=event.event, text=text, number=event.due, since=event.since)
+        when = due_time(state, event, language)
+        yield StateLine(kind="event", subject=event.event, text=text, when=when, number=event.due, since=event.since)
     for who in elsewhere(state):
         where = state.whereabouts.get(who)
         yield StateLine(kind="elsewhere", subject=who, text=state.name(where.place) if where else "")
@@ -401,6 +405,8 @@ def _is_due(each: Scheduled, state: WorldState) -> bool:
     if each.due is not None and turn < each.due:
         return False
     if each.expires is not None and turn > each.expires:
+        return False
+    if each.at is not None and (state.minutes is None or state.minutes < each.at):
         return False
     if each.place and each.place != state.location:
         return False

@@ -11,7 +11,7 @@ from typing import Any
 from saga_core.context import ContextReader, Piece, ReadRequest, RecentContexts, TurnContext, lines_of
 from saga_core.language import detect
 from saga_core.model import MemoryRecord, Scheduled, TurnKind, WorldState
-from saga_core.projection import due_lines
+from saga_core.projection import due_lines, due_time
 from saga_core.recall import LoreMoment, PathEpisodes, split_sentences, stays_out, time_named, turns_at
 from saga_core.sessions import LiveSession, remarks_by_hand
 from saga_core.views.search import (
@@ -329,13 +329,17 @@ def _events(looking: Looking, state: WorldState) -> Iterator[dict[str, Any]]:
         elif event.expires is not None and state.depth + 1 > event.expires:
             yield looking.row("event", each.key, each.text, "over", until=event.expires, happened=None)
         else:
-            yield looking.row("event", each.key, each.text, "not_due", waits=_waits(event, state))
+            yield looking.row(
+                "event", each.key, each.text, "not_due", waits=_waits(event, state, looking.live.world.language)
+            )
 
 
-def _waits(event: Scheduled, state: WorldState) -> dict[str, Any]:
-    """Return the unmet conditions of an event: the ``turn`` at which it is due, the ``place``, and ``who`` must be
-    present. Met conditions are None."""
+def _waits(event: Scheduled, state: WorldState, language: str) -> dict[str, Any]:
+    """Return the unmet conditions of an event: the ``turn`` or the ``time`` at which it is due, the ``place``, and
+    ``who`` must be present. Met conditions are None."""
+    ahead = event.at is not None and (state.minutes is None or state.minutes < event.at)
     return {
+        "time": due_time(state, event, language) if ahead else None,
         "turn": event.due if event.due is not None and event.due > state.depth + 1 else None,
         "place": state.name(event.place) if event.place and event.place != state.location else None,
         "who": state.name(event.who) if event.who and event.who not in state.present else None,

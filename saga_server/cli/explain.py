@@ -124,7 +124,7 @@ def _reason(row: dict[str, Any]) -> str:
     waits = {name: what for name, what in row.get("waits", {}).items() if what is not None}
     if not waits:
         return said
-    words = {"turn": "turn {}", "place": "the player to be at {}", "who": "{} to be there"}
+    words = {"time": "the time {}", "turn": "turn {}", "place": "the player to be at {}", "who": "{} to be there"}
     return f"{said}; it waits for {' and for '.join(words[name].format(what) for name, what in waits.items())}"
 
 

@@ -218,6 +218,8 @@ _VALUES: Final[Mapping[str, str]] = {
     "strength": "A whole number. ",
     "value": "A value; of a tracker, also a change such as +3. ",
     "verdict": "error or deliberate, or two for two names of two people. ",
+    "outcome": "happened or cancelled. ",
+    "when": "A time of the story's clock to come, or - for none. ",
 }
 """What some fields of corrections hold."""
 

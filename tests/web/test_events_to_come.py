@@ -48,15 +48,45 @@ async def test_an_event_is_scheduled_edited_undone_and_closed(browser: Browser, 
         lines = (await visit.api(f"/api/sessions/{session}/lines"))["lines"]
         (line,) = [each for each in lines if each["kind"] == "event" and each["scheduled"]["name"] == "The bells ring"]
         assert line["scheduled"] == {
-            "name": "The bells ring", "text": "", "due": 40, "expires": 60, "place": "Rope Quay", "who": None,
-            "thread": None,
+            "name": "The bells ring", "text": "", "due": 40, "expires": 60, "when": None, "place": "Rope Quay",
+            "who": None, "thread": None,
         }  # fmt: skip
 
         await page.click("[data-item=events] [data-action=undo]")
         await page.wait_for_selector("[data-item=events] .says:has-text('Rope Quay')", state="detached")
         assert await told() == ["The bells ring", "due at turn 40"]
         await page.click(f"{BELLS} [data-action=off]")
+        await page.select_option(f"{FORM} select[name=outcome]", "cancelled")
+        await page.click(f"{FORM} [data-action=preview]")
         await page.click(f"{FORM} [data-action=save]")
         await page.wait_for_selector(BELLS, state="detached")
         left = (await visit.api(f"/api/sessions/{session}/curation"))["schedule"]
         assert "The bells ring" not in [each["name"] for each in left]
+        state = await visit.api(f"/api/sessions/{session}/state")
+        assert "The bells ring" not in [each["name"] for each in state["events"]]
+
+
+async def test_words_of_a_plan_are_changed_and_its_day_and_hour_stay(
+    browser: Browser, played: tuple[Server, str]
+) -> None:
+    server, session = played
+    await server.saga.memory.correct(session, "declare", {"declaration": "plans | kind=threads"})
+    await server.saga.memory.correct(session, "declare", {"declaration": "hour | kind=clock | start=Monday 08:00"})
+    await server.saga.memory.correct(session, "tracker", {"tracker": "plans", "value": "+coffee (tomorrow 09:00)"})
+    await server.saga.memory.correct(session, "tracker", {"tracker": "hour", "value": "Tuesday 07:00"})
+    async with visiting(browser, server, "phone") as visit:
+        page, line = visit.page, "[data-item=events] [data-kind=event]:has-text('coffee')"
+        await visit.open("now", session=session)
+        assert "Day 2, Tuesday, 09:00" in (await visit.texts(f"{line} .says"))[0]
+        await page.click(f"{line} [data-action=edit]")
+        await page.fill(f"{FORM} input[name=text]", "two cups")
+        await page.click(f"{FORM} [data-action=preview]")
+        await page.wait_for_selector(
+            "[data-item=effect] ins:has-text('coffee: two cups · plans · Day 2, Tuesday, 09:00')"
+        )
+        await page.click(f"{FORM} [data-action=cancel]")
+        await page.click("[data-item=events] [data-action=add]")
+        await page.fill(f"{FORM} input[name=name]", "picnic")
+        await page.fill(f"{FORM} input[name=when]", "Wednesday 12:00")
+        await page.click(f"{FORM} [data-action=preview]")
+        await page.wait_for_selector("[data-item=effect] ins:has-text('picnic · Day 3, Wednesday, 12:00')")

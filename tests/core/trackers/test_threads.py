@@ -8,6 +8,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.config import load_config
+from saga_core.errors import BadInput
 from saga_core.trackers import Move, read_threads
 from tests.core.frontend import Frontend
 
@@ -101,3 +102,74 @@ async def test_what_is_overdue_is_told_until_it_is_closed(saga: Saga, chat: Fron
     await told(chat, "one", "plans:\n- +Lantern Festival (Tuesday 19:00)\n- +Return the key")
     assert "overdue since" in await told(chat, "two", "time: +9 days")
     assert "[plans, overdue since" not in await told(chat, "three", "plans: [-Lantern Festival (held)]")
+
+
+@pytest.mark.parametrize(
+    ("when", "passes", "shown"),
+    [
+        ("tomorrow 09:00", "time: Tuesday 08:30", "Day 2, Tuesday, 09:00"),
+        ("Friday 20:00", "time: Saturday 04:40", "Day 5, Friday, 20:00"),
+    ],
+)
+async def test_other_words_for_a_plan_leave_its_time(
+    saga: Saga, chat: Frontend, when: str, passes: str, shown: str
+) -> None:
+    await told(chat, "one", f"plans: [+coffee ({when}, Mina -> Joon)]")
+    await told(chat, "two", passes)
+    await told(chat, "three", "time: +15m")
+    assert chat.last is not None
+    id_ = chat.last.session.id
+    (line,) = [each for each in (await saga.memory.lines(id_))["lines"] if each["kind"] == "event"]
+    assert line["scheduled"]["when"] == shown, "a relative time says nothing on another day"
+    edit = {"name": "coffee", "text": "two cups"}
+    preview = await saga.memory.preview(id_, "event", edit)
+    assert preview["effect"][0]["is"]["scheduled"]["when"] == shown and preview["turn"] == 2  # kept by a swipe
+    await saga.memory.correct(id_, "event", edit)
+    assert f"{shown}] coffee (Mina → Joon): two cups" in (await chat.begin("And now?")).context.text
+    await saga.memory.correct(id_, "event", {**edit, "when": "Sunday 10:00"})
+    (line,) = [each for each in (await saga.memory.lines(id_))["lines"] if each["kind"] == "event"]
+    assert line["scheduled"]["when"] == "Day 7, Sunday, 10:00"
+    await saga.memory.correct(id_, "event", {**edit, "when": "-"})
+    assert "[plans] coffee (Mina → Joon): two cups" in (await chat.begin("And now?")).context.text
+
+
+@pytest.mark.parametrize("edited", [True, False])
+async def test_what_will_not_happen_is_not_told_as_what_has_happened(saga: Saga, chat: Frontend, edited: bool) -> None:
+    await told(chat, "one", "plans: [+tell Rafe]")
+    assert chat.last is not None
+    id_ = chat.last.session.id
+    if edited:  # by hand it is an event of its own, whose end the story knows if somebody says that it came
+        await saga.memory.correct(id_, "event", {"name": "picnic"})
+    name = "picnic" if edited else "tell Rafe"
+    change = await saga.memory.correct(id_, "close", {"event": name, "outcome": "cancelled"})
+    assert name not in (await chat.begin("And now?")).context.text
+    assert not (await saga.views.state(id_)).happenings
+    await saga.memory.undo(id_, change)
+    await saga.memory.correct(id_, "close", {"event": name, "outcome": "happened"})
+    assert [each.name for each in (await saga.views.state(id_)).happenings] == [name]
+    with pytest.raises(BadInput, match="give happened or cancelled"):
+        await saga.memory.correct(id_, "close", {"event": name, "outcome": "perhaps"})
+
+
+async def test_an_event_waits_for_its_day_and_hour(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "one", "time: Monday 09:00")
+    assert chat.last is not None
+    id_ = chat.last.session.id
+    fields = {"name": "picnic", "when": "Wednesday 12:00", "who": "Mina"}
+    await saga.memory.correct(id_, "event", fields)
+    assert "[due] picnic" not in (await chat.begin("And now?")).context.text
+    await told(chat, "two", "time: Wednesday 11:00")
+    await saga.memory.correct(id_, "event", {"name": "picnic", "text": "on the point", "who": "Mina"})
+    (waiting,) = [
+        row for row in (await saga.views.why_untold(id_, "picnic on the point"))["found"] if row["kind"] == "event"
+    ]
+    assert waiting["waits"]["time"] == "Day 3, Wednesday, 12:00"
+    assert "[due] picnic" not in (await chat.begin("And now?")).context.text
+    assert "[due] picnic: on the point" in await told(chat, "three", "time: Wednesday 12:10")
+    with pytest.raises(BadInput, match="past by the story's clock"):
+        await saga.memory.correct(id_, "event", {"name": "tea", "when": "day 1, 09:00"})
+    with pytest.raises(BadInput, match="no time of the story's clock"):
+        await saga.memory.correct(id_, "event", {"name": "tea", "when": "some day"})
+    await saga.memory.correct(id_, "undeclare", {"tracker": "time"})
+    with pytest.raises(BadInput, match="the story has no clock"):
+        await saga.memory.correct(id_, "event", {"name": "tea", "when": "Friday"})

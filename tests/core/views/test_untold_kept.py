@@ -127,7 +127,7 @@ async def test_an_event_to_come_waits_or_is_over(saga: Saga, language: str) -> N
     assert {turn: row["reason"] for turn, row in answers.items()} == {
         1: "later", 2: "not_due", 4: "told", 6: "over", 8: "over",
     }  # fmt: skip
-    assert answers[2]["waits"] == {"turn": 3, "place": None, "who": None}
+    assert answers[2]["waits"] == {"time": None, "turn": 3, "place": None, "who": None}
     assert answers[6]["until"] == 5
 
 
@@ -140,7 +140,7 @@ async def test_an_event_says_for_which_place_and_person_it_waits(saga: Saga, lan
     await saga.memory.correct("길", "event", fields)
     await row_on(chat, language, range(2, 3))
     row, *_ = await found(saga, EVENT[language]["text"])
-    assert (row["reason"], row["waits"]) == ("not_due", {"turn": None, "place": place, "who": who})
+    assert (row["reason"], row["waits"]) == ("not_due", {"time": None, "turn": None, "place": place, "who": who})
 
 
 async def test_an_event_that_was_called_off_is_over(saga: Saga, language: str) -> None:

@@ -25,6 +25,7 @@ def test_every_answer_has_words_in_the_command_and_in_all_languages_of_the_pages
 @pytest.mark.parametrize(
     ("more", "said"),
     [
+        ({"reason": "not_due", "waits": {"time": "Wednesday, 12:00"}}, "; it waits for the time Wednesday, 12:00"),
         ({"reason": "not_due", "waits": {"turn": 60, "place": None, "who": None}}, "; it waits for turn 60"),
         (
             {"reason": "not_due", "waits": {"turn": None, "place": "학선암", "who": "Isolde"}},

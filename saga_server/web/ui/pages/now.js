@@ -63,6 +63,7 @@ function Board({ session, turn, known, counts, observed, problems, habits, modul
   const own = (each) => each.subject_id === mine;
   const yours = (each) => each.subject_id === mine || each.other_id === mine;
   const here = of("present");
+  const clocked = counts.some((each) => each.kind === "clock");
   const happened = of("happening");
   const withTheirs = (people) => people.flatMap((each) => [each, ...["hp", "mood", "condition", "item"].flatMap((kind) => of(kind, (one) => one.subject_id === each.subject_id))]);
   const counted = known.lines.filter((each) => each.kind.startsWith("tracker:")).map((each, at) => ({ ...each, count: counts[at] && each.text.endsWith(counts[at].text) ? counts[at] : null }));
@@ -81,7 +82,7 @@ function Board({ session, turn, known, counts, observed, problems, habits, modul
       <${Picture} name="drawn" from=${path`api/sessions/${session}/${`${each.name}.svg`}`} turn=${turn} version=${each.picture && known.turn_id} alt=${each.name} /><//>`)}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, people).dead }} />
-    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} add=${{ label: t("addEvent"), ...forms(t, people, known.turn).event }} />
+    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} clocked=${clocked} add=${{ label: t("addEvent"), ...forms(t, people, known.turn, clocked).event }} />
     ${happened.length > 0 && html`<${Group} ...${about} name="happened" title=${t("happened")} lines=${happened.reverse()} few=${8} />`}
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t, people).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
@@ -108,26 +109,26 @@ function Group({ name, title, none, help, lines, rest = [], others, folded = fal
   <//>`;
 }
 
-function Line({ line, session, turn, now, people, changed }) {
+function Line({ line, session, turn, now, people, clocked, changed }) {
   const t = useWords(words);
   const [editing, open] = useState(null);
-  const form = editing && { edit: edits(line, t, now, people), off: offs(line) }[editing];
+  const form = editing && { edit: edits(line, t, now, people, clocked), off: offs(line, t) }[editing];
   const done = (made) => {
     open(null);
     if (made) changed(t("saved"), made.change);
   };
   const about = spoken(line, t);
-  const off = offs(line);
+  const off = offs(line, t);
   return html`<li data-item="line" data-kind=${line.kind} data-subject=${line.subject_id} data-other=${line.other_id}>
     <div class="line">
       <span class="says"><${Says} line=${line} /></span>
       <span class="from">${line.by !== "block" && line.by !== "none" && html`<${By} line=${line} />`}<${TurnLink} turn=${line.turn} id=${line.turn_id} />
-        ${edits(line, t, now, people) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
+        ${edits(line, t, now, people, clocked) && html`<button type="button" class="quiet" data-action="edit" aria-expanded=${editing === "edit"} aria-label=${`${t("edit")}: ${about}`} onClick=${() => open(editing ? null : "edit")}>${t("edit")}</button>`}
         ${off && html`<button type="button" class="quiet" data-action="off" aria-expanded=${editing === "off"} aria-label=${`${t(off.label)}: ${about}`} onClick=${() => open(editing ? null : "off")}>${t(off.label)}</button>`}
         ${line.change && html`<${Undo} session=${session} change=${line.change} about=${about} done=${() => changed(t("undone"))} />`}
       </span>
     </div>
-    ${form && html`<${Correct} key=${editing} session=${session} turn=${turn} fields=${form.fields} make=${form.make} done=${done} />`}
+    ${form && html`<${Correct} key=${editing} session=${session} turn=${turn} fields=${form.fields} make=${form.make} done=${done} known />`}
   </li>`;
 }
 
@@ -173,7 +174,7 @@ function Tug({ strength, share = Math.abs(strength) / (Math.abs(strength) + 10) 
 
 // -- forms: which correction says what -----------------------------------------------------------------------------
 
-function edits(line, t, now, people) {
+function edits(line, t, now, people, clocked) {
   const who = line.subject_id;
   if (line.kind.startsWith("tracker:")) {
     const { kind, text } = line.count ?? {};
@@ -214,32 +215,30 @@ function edits(line, t, now, people) {
       make: ({ type, strength }) => ({ kind: "relation", from: line.subject_id, to: line.other_id, type, strength }),
     };
     case "note": return { fields: [{ name: "text", label: t("text"), kind: "long", value: line.text }], make: ({ text }) => ({ kind: "unnote", remark: line.text, text }) };
-    case "event": return line.scheduled.thread ? threaded(line.scheduled, t) : {
-      fields: conditions(t, line.scheduled, now),
-      make: (found) => ({ kind: "event", name: line.scheduled.name, ...given(found) }),
-    };
+    case "event": {
+      const { name, when, thread } = line.scheduled;
+      const timed = clocked || Boolean(when);
+      return {
+        fields: conditions(t, line.scheduled, now, timed).filter((each) => !thread || ["text", "when"].includes(each.name)),
+        // A time that stays as it is is not sent: its words would be read anew from now on.
+        make: (found) => ({ kind: "event", name, ...given({ ...found, when: (found.when ?? when ?? "") === (when ?? "") ? "" : found.when || "-" }) }),
+      };
+    }
     default: return null;
   }
 }
 
-/** A plan, promise or quest says when it is due by the story's clock, and what is new of it. */
-function threaded({ name, text, thread: { tracker, when, between } }, t) {
-  return {
-    fields: [{ name: "text", label: t("whatHappens"), value: text, free: true }, { name: "when", label: t("dueWhen"), value: when, free: true }],
-    make: (found) => {
-      const remark = [found.when || (when && "-"), between].filter(Boolean).join(", ");
-      return { kind: "tracker", tracker, value: `+${name}${remark && ` (${remark})`}${found.text && `: ${found.text}`}` };
-    },
-  };
-}
-
-/** The fields of what an event waits for. A turn that is over by now cannot be given again: without one it is due. */
-function conditions(t, event = {}, now = 0) {
+/**
+ * The fields of what an event waits for, of a time only where the story has a clock (`clocked`). A turn that is over by
+ * now cannot be given again: without one it is due. Of a plan, promise or quest it is only the time.
+ */
+function conditions(t, event, now, clocked) {
   const ahead = (turn) => (turn > now ? turn : "");
   return [
     { name: "text", label: t("whatHappens"), value: event.text ?? "", free: true },
     { name: "due", label: t("dueAt"), value: ahead(event.due), kind: "number", min: now + 1, free: true },
     { name: "expires", label: t("expiresAt"), value: ahead(event.expires), kind: "number", min: now + 1, free: true },
+    ...(clocked ? [{ name: "when", label: t("dueWhen"), value: event.when ?? "", free: true }] : []),
     { name: "place", label: t("atPlace"), value: event.place ?? "", free: true },
     { name: "who", label: t("withWhom"), value: event.who ?? "", free: true },
   ];
@@ -250,7 +249,7 @@ function given(fields) {
 }
 
 /** What takes a line away altogether. */
-function offs(line) {
+function offs(line, t) {
   switch (line.kind) {
     case "item": return { label: "lost", fields: [], make: () => ({ kind: "take", who: line.subject_id, item: line.other_id, quantity: String(line.number) }) };
     case "condition": return { label: "over", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
@@ -260,7 +259,11 @@ function offs(line) {
     case "observed": return { label: "countIt", fields: [], make: () => ({ kind: "declare", declaration: `${line.key} | kind=${/^[+-]?\d+$/.test(line.value) ? `number | start=${line.value}` : "text"}` }) };
     case "elsewhere": return { label: "isHere", fields: [], make: () => ({ kind: "met", who: line.subject_id }) };
     case "happening": return { label: "untrue", fields: [], make: () => ({ kind: "forget", who: line.subject_id }) };
-    case "event": return { label: "closeEvent", fields: [], make: () => ({ kind: "close", event: line.subject_id }) };
+    case "event": return {
+      label: "closeEvent",
+      fields: [{ name: "outcome", label: t("outcome"), value: "happened", options: ["happened", "cancelled"].map((each) => ({ value: each, label: t(`outcome_${each}`) })) }],
+      make: ({ outcome }) => ({ kind: "close", event: line.subject_id, outcome }),
+    };
     default: return null;
   }
 }
@@ -272,7 +275,7 @@ function alive(state) {
 }
 
 /** What can be added, by or for whom: `people` are the player and all who live. */
-function forms(t, people, now) {
+function forms(t, people, now, clocked) {
   const [player, ...living] = people;
   const whose = { name: "who", label: t("from"), value: player, suggest: people };
   return {
@@ -292,7 +295,7 @@ function forms(t, people, now) {
       make: (found) => ({ kind: "relation", ...found }),
     },
     dead: { fields: [{ name: "who", label: t("name"), suggest: living }], make: ({ who }) => ({ kind: "status", who, status: "dead" }) },
-    event: { fields: [{ name: "name", label: t("name") }, ...conditions(t, {}, now)], make: (found) => ({ kind: "event", ...given(found) }) },
+    event: { fields: [{ name: "name", label: t("name") }, ...conditions(t, {}, now, clocked)], make: (found) => ({ kind: "event", ...given(found) }) },
     note: { fields: [{ name: "text", label: t("text"), kind: "long" }], make: ({ text }) => ({ kind: "note", text }) },
   };
 }

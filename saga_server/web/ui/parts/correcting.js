@@ -30,10 +30,10 @@ export function spoken(line, t) {
   }
 }
 
-/** What an event to come waits for, in words; of a plan or a promise what it is, and when it is due as it was said. */
-export function when({ due, expires, place, who, thread }, t) {
+/** What an event to come waits for, in words; of a plan or a promise what it is, and when it is due by the clock. */
+export function when({ due, expires, when: time, place, who, thread }, t) {
   return [
-    thread && [thread.tracker, thread.when, thread.between].filter(Boolean).map((each) => brief(each)).join(" · "),
+    [thread?.tracker, time, thread?.between].filter(Boolean).map((each) => brief(each)).join(" · "),
     due !== null && t("due", { n: due }), expires !== null && t("until", { n: expires }),
     place && t("at", { place: brief(place) }), who && t("with", { who: brief(who) }),
   ].filter(Boolean);
@@ -61,8 +61,9 @@ export function Lines({ effect }) {
  * A form for one correction. `fields` are `{ name, label, value, kind }`; `make` turns what was entered into the body
  * of the request, `says` into a sentence about what comes of it that no line shows. Where nothing is to be entered,
  * what would change is shown at once. `done` is called with the answer when it was made, with nothing when called off.
+ * `known` says that it corrects what is there, and adds nothing.
  */
-export function Correct({ session, turn, fields, make, says, done, condition }) {
+export function Correct({ session, turn, fields, make, says, done, condition, known = false }) {
   const t = useWords(words);
   const s = useWords(shell);
   const [run, running, error] = useRun();
@@ -79,7 +80,7 @@ export function Correct({ session, turn, fields, make, says, done, condition }) 
     const made = make(entered);
     if (turn) return { ...made, turn };
     if (holds === "turn") return { ...made, turn: from };
-    if (holds === "kept" && !ADDED.has(made.kind)) return made;
+    if (holds === "kept" && (known || !ADDED.has(made.kind))) return made;
     const { head } = (await read(path`api/sessions/${session}`)).data;
     if (holds === "reply") return { ...made, turn: head };
     return { ...made, turn: (await read(path`api/sessions/${session}/turns/${head}`)).data.parent ?? head };
