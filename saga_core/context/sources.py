@@ -34,7 +34,18 @@ from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import Labels, content_words, fold_name
-from saga_core.model import ALIVE, DEAD, HABITS, MAX_NOTES, Entity, Happening, Kind, MemoryRecord, WorldState
+from saga_core.model import (
+    ALIVE,
+    DEAD,
+    HABITS,
+    MAX_NOTES,
+    Entity,
+    Happening,
+    Kind,
+    MemoryRecord,
+    StoryPart,
+    WorldState,
+)
 from saga_core.projection import counted_values, counts_of
 from saga_core.recall import (
     ActiveEntry,
@@ -325,6 +336,10 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
         yield f"relation:{pair[0]}:{pair[1]}", text
     for depth, text in _unnoted(old, new):
         yield f"note:{depth}:{text}", words.unnoted.format(text=one_field(text))
+    if old.story is not new.story:
+        for part in _retold(old.story, new.story):
+            text = words.retold.format(first=part.first, last=part.last, text=one_field(part.text))
+            yield f"story:{part.first}", text
     for id_ in sorted(id_ for id_ in new.merged if id_ in old.entities):
         into = one_field(new.name(new.merged[id_]))
         yield f"same:{id_}", words.same_as.format(old=one_field(old.name(id_)), name=into)
@@ -358,6 +373,14 @@ def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
     pushed_out = len(old.notes) + later > MAX_NOTES
     shown = dropwhile(lambda note: note not in new.notes, old.notes) if pushed_out else old.notes
     return [note for note in shown if note not in new.notes]
+
+
+def _retold(old: Sequence[StoryPart], new: Sequence[StoryPart]) -> Iterator[StoryPart]:
+    """Yield what a person wrote of the story, and what tells it again where that was taken back."""
+    taken = [part for part in old if part.by_hand and part not in new]
+    for part in new:
+        if part not in old and (part.by_hand or any(each.overlaps(part.first, part.last) for each in taken)):
+            yield part
 
 
 def _called(id_: str, old: WorldState, new: WorldState) -> str:

@@ -689,6 +689,8 @@ class Labels(Table):
     alive_again: str
     gone: str
     unnoted: str
+    retold: str
+    """What a person wrote of the turns ``{first}`` to ``{last}``."""
     more: str
     not_there: str
     not_known: str

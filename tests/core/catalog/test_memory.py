@@ -210,6 +210,7 @@ async def test_a_chapter_that_a_person_rewrote_outlives_the_reply_with_which_it_
         fields = {"first": "1", "last": "10", "text": "그들은 숲을 지났다."}
         assert (await saga.memory.preview("숲", "chapter", fields))["turn"] == 11
         change = await saga.memory.correct("숲", "chapter", fields)
+        assert f"1–10턴, 지금까지의 이야기에 적힌 것 대신: {fields['text']}" in (await play.begin("보자")).context.text
         for _ in range(2):
             told = (await saga.memory.curated("숲"))["story"]
             assert [(part["first"], part["text"]) for part in told if part["by_hand"]] == [(1, fields["text"])]
