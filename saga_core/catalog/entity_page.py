@@ -54,7 +54,9 @@ async def entity_page(live: LiveSession, turn: str, named: str) -> dict[str, Any
             if entity.id in hands
         ],
         "here": [
-            {"id": who, "name": state.name(who)} for who, at in state.whereabouts.items() if at.place == entity.id
+            {"id": who, "name": state.name(who)}
+            for who, at in state.whereabouts.items()
+            if at.place == entity.id and not at.left
         ],
         "relations": [
             {

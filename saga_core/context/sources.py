@@ -353,7 +353,8 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
         gone = (who for who, where in new.whereabouts.items() if where is not before.get(who) and where.place != here)
         for who in sorted(gone):
             there = new.whereabouts[who].place
-            if who == new.player or (who in before and before[who].place == there):
+            is_new = who not in before or before[who].place != there or before[who].left != new.whereabouts[who].left
+            if who == new.player or not is_new or (who in new.entities and new.entities[who].dead):
                 continue
             text = f"{one_field(new.name(who))} → {one_field(new.name(there))} {_there_since(new, who, words)}"
             yield f"edge:{who}:LOCATED_AT", text
@@ -361,6 +362,8 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
 
 def _there_since(state: WorldState, who: str, words: Labels) -> str:
     """The remark on where somebody is who is not here: since when, but for the places that the world gives."""
+    if state.whereabouts[who].left:
+        return f"({words.was_there})"
     since = state.whereabouts[who].since
     return f"({words.there_since.format(depth=since) if since else words.edges['LOCATED_AT']})"
 

@@ -679,6 +679,8 @@ class Labels(Table):
     nothing: str
     there_since: str
     """The remark on where somebody is who is not here, with ``{depth}``."""
+    was_there: str
+    """The remark on a place that somebody has left for an unknown one."""
     since_turn: str
     turn: str
     secret: str

@@ -158,10 +158,10 @@ def _has(text: str, name: str) -> bool:
 
 def _begins_with(head: str, name: str) -> bool:
     """Whether the head of an entry is a name. In a script without spaces more may stand behind it: 灯里は新しい女将."""
-    return fold(head) == fold(name) or (caseless(head) and len(name) > 1 and _is_about(head, name))
+    return fold(head) == fold(name) or (caseless(head) and len(name) > 1 and begins_about(head, name))
 
 
-def _is_about(text: str, name: str) -> bool:
+def begins_about(text: str, name: str) -> bool:
     """Whether a text begins with a name and not with what is hers: 林晚晴的二姨, Mara's sister."""
     return text.startswith(name) and not text[len(name) :].startswith(tuple(name_words("possessives")))
 
@@ -177,7 +177,7 @@ def _about(card: str, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[st
         elif any(name in line for name in names):
             sentences = [each.group().strip() for each in _SENTENCE.finditer(line)]
             parts_of = (part.strip(_OPENING) for each in sentences for part in re.split(r"[:：]", each))
-            own += [part for part in parts_of if any(_is_about(part, name) for name in names)]
+            own += [part for part in parts_of if any(begins_about(part, name) for name in names)]
             others += [each for each in sentences if any(name in each for name in names)]
     return tuple(own), tuple(each for each in others if pattern_of("naming").search(each)), tuple(others)
 
@@ -234,7 +234,7 @@ def _owner(entry: CardEntry, cast: list[CardEntry]) -> CardEntry | None:
 
 def _tells_of(text: str, name: str) -> bool:
     """Whether a text has a name, and not what is hers."""
-    return name in text and _is_about(text[text.index(name) :], name)
+    return name in text and begins_about(text[text.index(name) :], name)
 
 
 def _own(entry: CardEntry, cast: list[CardEntry]) -> Iterator[str]:

@@ -225,7 +225,7 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
         yield StateLine(kind="event", subject=event.event, text=text, when=when, number=event.due, since=event.since)
     for who in elsewhere(state):
         where = state.whereabouts.get(who)
-        yield StateLine(kind="elsewhere", subject=who, text=state.name(where.place) if where else "")
+        yield StateLine(kind="elsewhere", subject=who, text=state.name(where.place) if where and not where.left else "")
         yield from person_lines(state, who)
     latest = {each.event: each for each in state.happenings}
     for happened in sorted(latest.values(), key=lambda each: each.depth):

@@ -170,7 +170,7 @@ def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Col
         traits = entity.get("traits")
         parts = (
             about,
-            state.name(place.place) if place else "",
+            state.name(place.place) if place and not place.left else "",
             ", ".join(map(str, traits)) if isinstance(traits, tuple) else "",
         )
         detail = "; ".join(str(part) for part in parts if part)

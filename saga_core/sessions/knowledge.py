@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from attrs import define, evolve, field, fields, frozen
 from cachetools import LRUCache
 
+from saga_core.language import mentions
 from saga_core.model import (
     Audience,
     Delta,
@@ -27,6 +28,7 @@ from saga_core.model import (
     hearing,
     without_secrets,
 )
+from saga_core.naming import begins_about
 from saga_core.sessions.live_sessions import LiveSession
 
 _KEPT = 64
@@ -253,7 +255,10 @@ def knowers(live: LiveSession, state: WorldState, depth: int) -> dict[str, Heari
 
 
 def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[int, str]]) -> list[Unknown]:
-    """Return which of the ``subjects``, given by depth and text, somebody present does not know."""
+    """Return which of the ``subjects``, given by depth and text, somebody present does not know.
+
+    A text that begins with her name, and not with what is hers, tells what she did, which she knows.
+    """
     found: list[Unknown] = []
     for depth, text in subjects:
         if not 0 < depth <= state.depth:
@@ -262,6 +267,8 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
         for who in state.present:
             entity = state.entities.get(who)
             if entity is None or entity.dead or heard(state, node, who) is not None:
+                continue
+            if any(begins_about(text, each) and mentions(text, each) for each in entity.names):
                 continue
             found.append(Unknown(who, depth, text))
     return found

@@ -115,9 +115,11 @@ async def test_the_narrator_is_told_who_does_not_know_what_matters_now() -> None
         await say("Hello.", "Both are here.", npc_met=("Mina", "Tobin"), present=("Mina", "Tobin"))
         await say("Wait.", "Mina leaves.", npc_separated=("Mina",), present=("Tobin",))
         await say("Well?", "Tobin shows it.", present=("Tobin",), notes="The duke's letter is forged")
+        await say("And?", "Tobin tells.", present=("Tobin",), notes="Mina took the duke's letter away")
         await say("Aha.", "Mina comes back.", present=("Mina", "Tobin"))
         asked = await say("I show Mina the letter of the duke.", "She reads it.", present=("Mina", "Tobin"))
         assert "Not known to Mina: The duke's letter is forged (turn 3)" in asked.context.text
+        assert "Mina took" not in asked.context.text, "who did it knows it"
         other = await say("I order bread.", "It comes.", present=("Mina", "Tobin"))
         assert "Not known" not in other.context.text
 
