@@ -79,6 +79,8 @@ class Fact:
     turn: str = ""
     names: tuple[str, ...] = ()
     """Names of which a text must have at least one to contain the fact."""
+    said: str = ""
+    """What a clause of the text must say besides."""
 
 
 def facts_of(steps: Sequence[ReplayedTurn], language: str) -> list[Fact]:
@@ -90,8 +92,8 @@ def facts_of(steps: Sequence[ReplayedTurn], language: str) -> list[Fact]:
 def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
     before, after, depth, turn = step.before, step.after, step.turn.depth, step.turn.id
 
-    def fact(text: str, weight: int, *names: str) -> Fact:
-        return Fact(depth, text, weight, turn, names)
+    def fact(text: str, weight: int, *names: str, said: str = "") -> Fact:
+        return Fact(depth, text, weight, turn, names, said)
 
     for each in step.turn.delta.events:
         event = redirected(each, after.merged)
@@ -100,10 +102,11 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
             continue  # a reading of the card took it for another
         if isinstance(event, deltas.StatusChanged):
             name = after.name(event.who)
+            known = after.entities[event.who].names
             if event.status == DEAD:
-                yield fact(words.died(name=name), DEATH, name)
+                yield fact(words.died(name=name), DEATH, *known)
             elif event.status != ALIVE or (event.who in before.entities and before.entities[event.who].dead):
-                yield fact(words.fared(name=name, status=event.status), BOND, name)
+                yield fact(words.fared(name=name, status=event.status), BOND, *known, said=event.status)
         elif isinstance(event, deltas.EventTriggered):
             yield fact(event.name, EVENT, event.name)
         elif isinstance(event, deltas.Met) and event.who not in before.met and event.who != after.player:
@@ -127,18 +130,39 @@ def facts_in(parts: Sequence[StoryPart], happened: frozenset[str]) -> list[Fact]
 
 
 def lost(text: str, facts: Sequence[Fact]) -> list[Fact]:
-    """Return the facts of at least the weight of an event that ``text`` lacks: those of whose names it has none, and
-    those without names of whose words it has less than half."""
+    """Return the facts of at least the weight of an event that ``text`` lacks.
+
+    It has a death if one of its clauses speaks of a death and names who died, and a condition if it names whose it is,
+    and a clause has half of its words. It has a promise, a debt or a secret if it has half of the words, and one of its
+    clauses speaks of such a thing and has some of them.
+    """
     folded = match_text(text)
-    return [fact for fact in facts if fact.weight >= EVENT and not _told(folded, fact)]
+    told = [(weight(clause), match_text(clause)) for clause in clauses(text)]
+    return [fact for fact in facts if fact.weight >= EVENT and not _told(folded, told, fact)]
 
 
-def _told(folded: str, fact: Fact) -> bool:
+def _told(folded: str, told: Sequence[tuple[int, str]], fact: Fact) -> bool:
     if fact.names:
-        return any(match_name(name) in folded for name in fact.names)
-    words: list[str] = re.findall(r"\w{2,}", match_text(fact.text))
-    stems = [word[: max(2, len(word) - 1)] for word in words]
-    return bool(stems) and sum(stem in folded for stem in stems) * 2 >= len(stems)
+        names = [match_name(name) for name in fact.names]
+        if fact.weight == DEATH:
+            return any(worth == DEATH and any(name in clause for name in names) for worth, clause in told)
+        said = _stems(fact.said)
+        return any(name in folded for name in names) and (
+            not said or any(_share(said, clause) >= 0.5 for _, clause in told)
+        )
+    stems = _stems(fact.text)
+    return _share(stems, folded) >= 0.5 and (
+        fact.weight <= EVENT or any(worth >= fact.weight and _share(stems, clause) > 0 for worth, clause in told)
+    )
+
+
+def _stems(text: str) -> list[str]:
+    return [word[: max(2, len(word) - 1)] for word in re.findall(r"\w{2,}", match_text(text))]
+
+
+def _share(stems: Sequence[str], folded: str) -> float:
+    """The part of ``stems`` that a text has."""
+    return sum(stem in folded for stem in stems) / max(1, len(stems))
 
 
 def condensed(facts: Sequence[Fact], limit: int, language: str = DEFAULT) -> str:

@@ -53,6 +53,30 @@ async def test_what_the_model_forgot_is_put_back_and_what_nobody_said_is_no_quot
     assert "wolf died" in text and "promised" in text
 
 
+@pytest.mark.parametrize(
+    ("answer", "back"),
+    [
+        ("Dez came in.", ["Silas died", "bad knee", "burnt wrist", "promised"]),
+        ("Hana let him look at her. Dez thought of Silas.", ["Silas died", "bad knee", "burnt wrist", "promised"]),
+        ("Dez, with his bad knee, saw that Hana had burnt her wrist.", ["Silas died", "promised"]),
+        ("Silas died. Hana thought of coming home to Dez.", ["bad knee", "burnt wrist", "promised"]),
+        ("Hana promised to come home before dark; Silas was killed.", ["bad knee", "burnt wrist"]),
+    ],
+)
+async def test_what_is_put_back_is_the_fact_that_is_not_told(answer: str, back: list[str]) -> None:
+    model = Scripted()
+    async with Saga.open(CONFIG, extractor=model) as saga:
+        chat = Frontend(saga, session="one", system="A bare card.")
+        wounds = (StatusChange("Dez", "bad knee"), StatusChange("Hana", "burnt wrist"))
+        await chat.say("I look.", "They limp.", npc_met=("Dez", "Hana", "Silas"), status_changes=wounds)
+        await chat.say("And then?", "He sinks.", status_changes=(StatusChange("Silas", "dead"),))
+        await chat.say("I wait.", "She nods.", notes="Hana promised to come home before dark")
+        model.script.append(answer)
+        text = await saga.background.chapters.rewrite("one", 1, 3, "terse")
+    added = text.removeprefix(answer)
+    assert [each for each in ("Silas died", "bad knee", "burnt wrist", "promised") if each in added] == back
+
+
 async def test_a_long_story_and_an_endless_answer_take_no_long_time(told: tuple[Saga, Scripted]) -> None:
     saga, model = told
     chat = Frontend(saga, session="long", system="A bare card.")
