@@ -5,6 +5,7 @@ It is needed where keys are set in ``server.api_keys`` or stored in the journal,
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from attrs import define, field
@@ -37,6 +38,10 @@ class Tenancy:
     """Tells which processes that share the data directory are alive."""
     _hosting: Hosting | None = field(default=None, init=False)
     _engine: HostedEngine | None = field(default=None, init=False)
+    _mark: Path | None = field(default=None, init=False)
+    """``Keyring.mark``; None if stored keys end with this process."""
+    _marked: bool = field(default=False, init=False)
+    """Whether the mark was there at the start."""
     _running: bool = field(default=False, init=False)
 
     @property
@@ -73,7 +78,9 @@ class Tenancy:
 
     def _made(self) -> Access:
         assert self._engine is not None, "the engine is not open"
-        return self._host().admission(self._engine)
+        access = self._host().admission(self._engine)
+        access.keys.mark = self._mark
+        return access
 
     def _host(self) -> Hosting:
         if self._hosting is None:
@@ -96,18 +103,21 @@ class Tenancy:
     def admission(self, engine: HostedEngine) -> Tenancy:
         """See ``saga_core.hosting.Hosting``."""
         self._engine = engine
+        if engine.state.info.name != "memory":
+            self._mark = engine.settings.config.data_dir / "keys.exist"
+            self._marked = self._mark.exists()
         return self
 
     @property
     def keyed(self) -> bool:
         """Whether there are stored keys."""
-        return self.access is not None and self.access.keyed
+        return self.access.keyed if self.access is not None else self._marked
 
     async def read(self) -> None:
         """Read the stored keys, if there are any or could be. Raises ``StoreError``."""
         assert self._engine is not None
         try:
-            needed = self._engine.shared or bool(self._engine.settings.config.server.api_keys)
+            needed = self._engine.shared or self._marked or bool(self._engine.settings.config.server.api_keys)
             needed = needed or bool(await self._engine.state.scan(_STORED_KEYS, limit=1))
         except StoreError:
             self._made()  # reads them once the store answers

@@ -65,13 +65,7 @@ class Hosting:
         kv, clock, counters = engine.state, engine.clock, engine.counters
         server = server_name(engine.settings.config) if engine.shared else _ALONE
         self.access = Access(
-            keys=Keyring(
-                kv=kv,
-                clock=clock,
-                entropy=engine.entropy,
-                counters=counters,
-                mark=engine.settings.config.data_dir / "keys.exist",
-            ),
+            keys=Keyring(kv=kv, clock=clock, entropy=engine.entropy, counters=counters),
             meter=Meter(
                 kv=kv,
                 clock=clock,

@@ -116,7 +116,7 @@ class Keyring:
     entropy: Entropy
     counters: Counters
     mark: Path | None = None
-    """An empty file that exists while there are keys, so that a server whose journal cannot be read stays closed."""
+    """An empty file that exists while there are keys. A server that finds none in its journal then stays closed."""
     _records: dict[str, tuple[KeyRecord, bytes]] = field(factory=dict, init=False)
     """Records by key id, with their stored bytes."""
     _by_prefix: dict[str, list[KeyRecord]] = field(factory=dict, init=False)
@@ -124,7 +124,7 @@ class Keyring:
     _version: bytes | None = field(default=None, init=False)
     _unreadable: bool = field(default=False, init=False)
     known: bool = field(default=False, init=False)
-    """Whether the store was read at least once."""
+    """Whether the store was read at least once, and has keys, also revoked ones, if ``mark`` says so."""
     _ends: dict[str, float] = field(factory=dict, init=False)
     """When each former key ends on the monotonic clock, by its hash: it stays refused if the clock is set back."""
 
@@ -137,13 +137,14 @@ class Keyring:
         return self.mark is not None and self.mark.exists()
 
     def _set_mark(self) -> None:
-        if self.mark is None or not self.mark.parent.is_dir() or self._is_marked() == bool(self._by_owner):
+        """Write the mark if there are keys, and remove it if the last one was revoked. A lost key leaves no record."""
+        if self.mark is None or not self._records or not self.mark.parent.is_dir():
             return
         try:
             if self._by_owner:
                 self.mark.touch()
-            else:
-                self.mark.unlink()
+            elif not self._unreadable:
+                self.mark.unlink(missing_ok=True)
         except OSError as error:
             log.warning(
                 "%s cannot be written, by which a server knows of keys that it cannot read: %s", self.mark, error
@@ -184,9 +185,8 @@ class Keyring:
     async def look(self) -> None:
         """Read the keys again if a server changed one; otherwise this is one small read. Raises ``StoreError``."""
         version = (await self.kv.get([layout.ACCESS_VERSION])).get(layout.ACCESS_VERSION)
-        if version != self._version:
+        if version != self._version or not self.known:
             await self._load(version)
-        self.known = True
 
     async def _load(self, version: bytes | None) -> None:
         found: dict[str, tuple[KeyRecord, bytes]] = {}
@@ -204,12 +204,15 @@ class Keyring:
                 else:
                     wrong = f"key {key[-1]}: its record is of another one, and is not taken"
             after = rows[-1][0]
+        known = bool(found) or not self._is_marked()
+        if not known and not wrong:
+            wrong = f"{self.mark} says that there are keys, but the journal has none; if that is right, remove the file"
         if wrong:
             self.counters.degrade(MODE, wrong)
         else:
             self.counters.recover(MODE)
         # The version was read before the rows, so later changes are read at the next look.
-        self._records, self._version, self._unreadable = found, version, bool(wrong)
+        self._records, self._version, self._unreadable, self.known = found, version, bool(wrong), known
         living = [record for record, _ in found.values() if not record.revoked]
         self._by_owner = {record.owner: record for record in living}
         self._by_prefix = {}

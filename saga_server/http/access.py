@@ -125,15 +125,16 @@ async def _keyring(tenancy: Tenancy, bearer: Bearer, server: ServerConfig) -> Ke
 
     Raises ``StoreError`` without its reason, because nobody knows yet who asks.
     """
-    needed = bool(bearer.key) and not bearer.among(server.api_keys) and not bearer.among(server.chat_keys)
+    needed = not bearer.among(server.api_keys) and not bearer.among(server.chat_keys)
+    keyring, reason = None, None
     try:
         keyring = (await tenancy.bring_in()).keys
     except StoreError as error:
-        if needed:
-            raise redact(error) from error
-        return None
-    if needed and not keyring.known:
-        raise StoreUnavailable("the keys cannot be read; whoever keeps this server finds the reason in its log")
+        reason = error
+    if needed and (keyring is None or not keyring.known):
+        raise StoreUnavailable(
+            "the keys cannot be read; whoever keeps this server finds the reason in its log"
+        ) from reason
     return keyring
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,28 @@ async def test_stored_keys_lock_the_next_server_without_keys_in_its_settings(ser
     async with serve(storage=storage) as open_:
         assert (await open_.get("/api/sessions")).status == 401
         assert (await Client(open_.server, open_.http, secret).get("/api/sessions")).status == 200
+
+
+def damage(state: Path) -> None:
+    state.write_bytes(state.read_bytes()[:100] + b"\xee" * 8_000)
+
+
+@pytest.mark.parametrize("lose", [damage, lambda state: state.write_bytes(b""), Path.unlink])
+async def test_a_server_that_lost_its_stored_keys_stays_closed(
+    serve: Serve, tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    storage = {"profile": "lite", "path": str(tmp_path)}
+    async with serve(server={"api_keys": ["key-of-this-test"]}, storage=storage) as keyed:
+        admin = Client(keyed.server, keyed.http, "key-of-this-test")
+        secret = (await admin.post("/api/keys", json={"name": "Mina"})).json["secret"]
+    lose(tmp_path / "state.db")
+    for _ in range(2):
+        async with serve(storage=storage) as closed:
+            for key in ("", secret):
+                asking = Client(closed.server, closed.http, key)
+                for path in ("/api/status", "/api/sessions"):
+                    assert (await asking.get(path)).status == 503
+                assert (await asking.post("/v1/chat/completions", json={})).status == 503
+    async with serve(server={"api_keys": ["key-of-this-test"]}, storage=storage) as keyed:
+        admin = Client(keyed.server, keyed.http, "key-of-this-test")
+        assert (await admin.get("/api/status")).status == 200

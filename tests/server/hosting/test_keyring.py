@@ -239,3 +239,19 @@ async def test_a_server_whose_journal_cannot_be_read_knows_that_there_are_keys(t
     assert later.any and not later.known, "nothing was read of the store yet"
     await ring.revoke(record.id)
     assert not ring.any and not later.any
+
+
+async def test_only_the_revocation_of_the_last_key_says_that_there_are_none(tmp_path: Path) -> None:
+    kv, mark = MemoryState(), tmp_path / "keys.exist"
+    ring, lost = opened(kv).keys, opened().keys
+    ring.mark = lost.mark = mark
+    record, _ = await ring.create("Mina")
+    await lost.look()
+    assert lost.any and not lost.known and mark.exists()
+    await kv.commit(Batch({access_key(record.id): b"{", ACCESS_VERSION: b"other"}))
+    await ring.look()
+    assert ring.any and mark.exists()
+    another, _ = await lost.create("Mina again")
+    assert lost.known and "access.keys" not in lost.counters.degraded
+    await lost.revoke(another.id)
+    assert not lost.any and not mark.exists()
