@@ -73,6 +73,14 @@ class CheckedStore(ABC):
         self._alive()
         return await self._scopes()
 
+    async def compact(self) -> None:
+        """See ``Compacting``. Raises ``NotSupported`` if the store does not declare it."""
+        self._alive()
+        await self._compact()
+
+    async def _compact(self) -> None:
+        raise NotSupported(f"{self._info.name}: it cannot compact; see Capability.COMPACTS")
+
     async def drop(self, scope: str) -> None:
         """Remove the scope with all its contents. An unknown scope is not an error."""
         self._check_scope(scope)

@@ -10,7 +10,7 @@ from attrs import evolve
 from saga_backends.checked import CheckedStore
 from saga_backends.resident.scope_cache import Image, ScopeCache
 from saga_core.capabilities import Capability
-from saga_core.stores import Fenced, FenceOf, Health, Store
+from saga_core.stores import Compacting, Fenced, FenceOf, Health, Store
 
 PAGE = 1_000
 """The number of entries that are read at a time while a scope is loaded."""
@@ -81,6 +81,11 @@ class ResidentStore(CheckedStore, Generic[S, D]):
             self.cache.forget(scope)
 
         await self.cache.write(scope, dropped, lambda _image, _none: True)
+
+    async def _compact(self) -> None:
+        if Capability.COMPACTS not in self._info.capabilities:
+            await super()._compact()
+        await cast(Compacting, self.inner).compact()
 
     @abstractmethod
     async def _load(self, scope: str, most: int) -> D | None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from array import array
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from saga_backends.checked import CheckedVectors, Numbered, wanted
 from saga_backends.resident.store import PAGE, ResidentStore
-from saga_core.capabilities import Capability
-from saga_core.errors import NotSupported
-from saga_core.stores import Compacting, Filter, Hit, ScopeSpec, Vector, VectorItem, VectorStore
+from saga_core.stores import Filter, Hit, ScopeSpec, Vector, VectorItem, VectorStore
 from saga_core.stores.validate import check_dimension
 
 if TYPE_CHECKING:
@@ -44,13 +42,6 @@ class _Image:
 
 class ResidentVectors(ResidentStore[VectorStore, _Image], CheckedVectors):
     """A vector store behind ``ResidentStore``. Queries of a scope in memory are exact."""
-
-    async def compact(self) -> None:
-        """Compact ``inner``; see ``Compacting``. Raises ``NotSupported`` if it cannot."""
-        self.cache.ensure_open()
-        if Capability.COMPACTS not in self._info.capabilities:
-            raise NotSupported(f"{self._info.name}: it cannot compact; see Capability.COMPACTS")
-        await cast(Compacting, self.inner).compact()
 
     async def _create(self, scope: str, spec: ScopeSpec) -> None:
         await self.cache.write(scope, lambda: self.inner.create(scope, spec), lambda image, _: image.create(spec))

@@ -15,7 +15,7 @@ from attrs import frozen
 from saga_backends.checked import CheckedVectors, Numbered, wanted
 from saga_backends.worker import Worker
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, Closed, NotSupported
+from saga_core.errors import BadInput, Closed
 from saga_core.registry import OpenOptions
 from saga_core.stores import Filter, Health, Hit, Scalar, ScopeSpec, StoreInfo, VectorItem, VectorStore
 from saga_core.stores.filters import Predicate
@@ -243,11 +243,9 @@ class ThreadedVectors(CheckedVectors):
         self._closed = True
         await self._worker.shut(self._engine.close)
 
-    async def compact(self) -> None:
-        """See ``Compacting``. Raises ``NotSupported`` if the engine does not declare it."""
-        self._alive()
+    async def _compact(self) -> None:
         if Capability.COMPACTS not in self._info.capabilities:
-            raise NotSupported(f"{self._info.name}: it cannot compact; see Capability.COMPACTS")
+            await super()._compact()
         await self._worker.run(cast(CompactingEngine, self._engine).compact)
 
     async def _create(self, scope: str, spec: ScopeSpec) -> None:

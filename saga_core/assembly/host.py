@@ -74,10 +74,12 @@ def _fence(rights: WriteRights, stores: Stores) -> None:
     for kind, store in stores.all().items():
         if kind == "state" or Capability.SHARED not in store.info.capabilities:
             continue
-        if not journal or store.info.identity != journal:
+        fenced = hasattr(getattr(store, "inner", store), "fence")  # a resident layer passes it on
+        if not fenced or not journal or store.info.identity != journal:
             log.warning(
-                "%s store: it lies in another place than the journal, so that a server which was cut off may leave an "
-                "old view there; put both into one schema, or look now and then with `saga verify --repair`",
+                "%s store: it lies in another place than the journal, or has no `fence`, so that a server which was "
+                "cut off may leave an old view there; put both into one schema, or look now and then with `saga verify "
+                "--repair`",
                 kind,
             )
             continue

@@ -7,6 +7,7 @@ history) are out of reach.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,10 +28,12 @@ from saga_core.model import BLANK, Delta, Forgotten, Session, Source, Turn, Turn
 from saga_core.recall import lore_scope
 from saga_core.sessions import amend
 from saga_core.storage import FALLBACK, PROFILES, SelfHealingStore, path_of
-from saga_core.stores import Batch, Compacting, Key
+from saga_core.stores import Batch, Compacting, Key, Store
 
 _PAGE = 256
 _SHORTEST = 2
+_NOTED, _DONE = Batch({keys.FORGETTING_KEY: b""}), Batch(deletes=frozenset({keys.FORGETTING_KEY}))
+log = logging.getLogger("saga.maintenance")
 
 
 @frozen
@@ -48,6 +51,7 @@ class Gone:
 async def forget_sessions(tools: Tools, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
     """See ``Maintenance.forget_sessions``. Raises ``OwnedElsewhere`` after all other sessions are deleted."""
     gone, elsewhere = list[Session | TrashedSession](), list[OwnedElsewhere]()
+    await tools.stores.state.commit(_NOTED)
     try:
         for copy in trashed:
             with suppress(NotFound):  # removed meanwhile
@@ -103,6 +107,8 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         raise BadInput(
             f"name: {name!r} is in the world {session.world!r}, which belongs to its author; forget the session"
         )
+    again = await _unfinished(tools)
+    await tools.stores.state.commit(_NOTED)
     async with tools.supervisor.exclusive(session.id, journal=True):
         live = await tools.live.get(session.id)
         bearers = [
@@ -115,7 +121,8 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
             await amend(live, live.head, delta, tools.ids.new("a"))
         async with tools.letting_go(session.id):  # blocks that a curator stores elsewhere are rewritten
             count = await _redact(tools, session, name)
-        if not count:
+        if not count and not again:
+            await tools.stores.state.commit(_DONE)
             raise BadInput(f"name: {name!r} does not occur in session {session.id}")
         tools.live.forget(session.id)
         await tools.projector.drop(await tools.live.get(session.id))
@@ -195,23 +202,46 @@ async def leave_no_trace(tools: Tools) -> tuple[str, ...]:
     """Rewrite every store's files without the deleted data, and drop that data from memory.
 
     Stores of views that cannot compact themselves are emptied, and rendered again from the journal. Returns what may
-    still hold the data: the file of a journal that cannot compact itself, and files of engines that are no longer used.
+    still hold the data: files of stores that could not be rewritten, and of engines that are no longer used.
     """
     tools.forget_at_hand()
-    remains: list[str] = []
+    remains, done = list[str](), True
     for kind, store in tools.stores.all().items():
-        if Capability.COMPACTS in store.info.capabilities:
-            await cast(Compacting, store).compact()
-        elif isinstance(store, SelfHealingStore) and store.kind != "cache":
-            await store.renew()
-        elif kind == "state" and store.info.location and await asyncio.to_thread(Path(store.info.location).exists):
-            move = "move the journal to an engine that can (saga move --to state=sqlite), and delete the file"
-            remains.append(f"{store.info.location}: {store.info.name} cannot rewrite its file; {move}")
+        place = f"{store.info.location or kind}: {store.info.name}"
+        try:
+            remains += await _rewrite(kind, store, place)
+        except Exception as error:  # of an engine; the files of the other stores are rewritten all the same
+            log.exception("%s could not rewrite its files", place)
+            again = "forget the same again once it can"
+            remains.append(f"{place} could not rewrite its files ({type(error).__name__}: {error}); {again}")
+            done = False
+    if done:
+        await tools.stores.state.commit(_DONE)
     old = await asyncio.to_thread(superseded, tools.settings.config)
     return (
         *remains,
         *(f"{path}: no store of the configuration uses it; delete it if you need it no more" for path in old),
     )
+
+
+async def _rewrite(kind: str, store: Store, place: str) -> list[str]:
+    if Capability.COMPACTS in store.info.capabilities:
+        await cast(Compacting, store).compact()
+    elif isinstance(store, SelfHealingStore) and kind != "cache":
+        await store.renew()
+    elif kind == "state" and store.info.location and await asyncio.to_thread(Path(store.info.location).exists):
+        move = "move the journal to an engine that can (saga move --to state=sqlite), and delete the file"
+        return [f"{place} cannot rewrite its file; {move}"]
+    return []
+
+
+async def finish_forgetting(tools: Tools) -> tuple[str, ...] | None:
+    """See ``Maintenance.finish_forgetting``."""
+    return await leave_no_trace(tools) if await _unfinished(tools) else None
+
+
+async def _unfinished(tools: Tools) -> bool:
+    return await keys.value(tools.stores.state, keys.FORGETTING_KEY) is not None
 
 
 _OF_STORES = re.compile(r"(?:state|graph|vectors|pages)(?:\.|\Z)")
@@ -227,7 +257,8 @@ def superseded(config: Config) -> list[Path]:
         found = sorted(config.data_dir.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [each for each in found if _OF_STORES.match(each.name) and _BESIDE.sub("", each.name) not in used]
+    theirs = [each for each in found if _OF_STORES.match(each.name) and _BESIDE.sub("", each.name) not in used]
+    return [each for each in theirs if each.suffix != ".lock"]  # which holds a process id
 
 
 def _holds(value: Any, name: str) -> bool:

@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator, Sequence
 from attrs import define
 
 from saga_core.imports import Source
-from saga_core.maintenance.forget import Gone, forget_name, forget_sessions, leave_no_trace, sessions_of
+from saga_core.maintenance.forget import (
+    Gone,
+    finish_forgetting,
+    forget_name,
+    forget_sessions,
+    leave_no_trace,
+    sessions_of,
+)
 from saga_core.maintenance.importing import ImportOptions, ImportResult, import_files, stop_imports
 from saga_core.maintenance.story_path import StoryPath, story_path
 from saga_core.maintenance.tools import Tools
@@ -137,6 +144,10 @@ class Maintenance:
     async def sessions_of(self, owner: str) -> list[Session]:
         """The sessions of the API key with this fingerprint. Raises ``NotFound`` if there are none."""
         return await sessions_of(self.tools, owner)
+
+    async def finish_forgetting(self) -> tuple[str, ...] | None:
+        """As ``leave_no_trace``, if an earlier forgetting did not come to its end; None if each did."""
+        return await finish_forgetting(self.tools)
 
     async def leave_no_trace(self) -> tuple[str, ...]:
         """Rewrite the files of all stores without the deleted data; return what may still hold it."""

@@ -18,11 +18,12 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
 from typing import Any, Protocol
 
+from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound, ScopeMismatch
-from saga_core.stores.curator import Curator
+from saga_core.stores.curator import Curator, Remembering
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
-from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Mutation, Node
-from saga_core.stores.lifecycle import MINIMUM, Limits, StoreInfo
+from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Mutation, NativeExpand, Node, RawQuery
+from saga_core.stores.lifecycle import MINIMUM, Compacting, Holding, Limits, StoreInfo
 from saga_core.stores.md_cache import MdCache, Pages
 from saga_core.stores.state_kv import Batch, Key, StateKV
 from saga_core.stores.vector import ScopeSpec, Vector, VectorItem, VectorStore
@@ -501,25 +502,58 @@ PROTOCOLS: Mapping[str, type[Any]] = {
 }
 
 
+_PROMISED: Mapping[tuple[str, frozenset[Capability]], type[Any]] = {
+    **{(kind, frozenset({Capability.COMPACTS})): Compacting for kind in ("state", "graph", "vector", "cache")},
+    ("graph", frozenset({Capability.NATIVE_EXPAND})): NativeExpand,
+    ("graph", frozenset({Capability.RAW_QUERY})): RawQuery,
+    ("curator", frozenset({Capability.REMEMBERS})): Remembering,
+    **{(kind, frozenset({Capability.RESIDENT, Capability.SHARED})): Holding for kind in ("graph", "vector")},
+}
+"""What a store of a kind also has if it declares these capabilities."""
+
+
 def check_store(where: str, kind: str, store: object) -> None:
-    """Raise ``BadInput`` unless ``store`` has the operations of its protocol and says that it is of this kind."""
+    """Raise ``BadInput`` unless ``store`` says that it is of this kind, and has the operations of its protocol.
+
+    It also has to have those of the capabilities that it declares. Each takes the arguments of the protocol.
+    """
+    its = type(store).__name__
     lacking = [name for name in operations(PROTOCOLS[kind]) if not hasattr(store, name)]
     if lacking:
-        raise BadInput(f"{where}: {type(store).__name__} is no {kind} store; it lacks {', '.join(lacking)}")
+        raise BadInput(f"{where}: {its} is no {kind} store; it lacks {', '.join(lacking)}")
     info = getattr(store, "info", None)
     if not isinstance(info, StoreInfo):
-        raise BadInput(f"{where}: the info of {type(store).__name__} is {info!r}; give a saga_core.stores.StoreInfo")
+        raise BadInput(f"{where}: the info of {its} is {info!r}; give a saga_core.stores.StoreInfo")
     if info.kind != kind:
-        raise BadInput(f"{where}: {type(store).__name__} says that it is a {info.kind!r} store; give one of {kind!r}")
-    protocol = PROTOCOLS[kind]
+        raise BadInput(f"{where}: {its} says that it is a {info.kind!r} store; give one of {kind!r}")
+    for (of, capabilities), protocol in _PROMISED.items():
+        lacking = [name for name in operations(protocol) if not hasattr(store, name)]
+        if of == kind and capabilities <= info.capabilities and lacking:
+            declared = " and ".join(sorted(capabilities))
+            raise BadInput(f"{where}: {its} declares {declared}, and lacks {', '.join(lacking)}")
+        if of == kind and capabilities <= info.capabilities:
+            _check_calls(where, store, protocol)
+    _check_calls(where, store, PROTOCOLS[kind])
+
+
+def _check_calls(where: str, store: object, protocol: type[Any]) -> None:
     for name in operations(protocol):
         call, wanted = getattr(store, name), getattr(protocol, name)
-        awaited = inspect.iscoroutinefunction(call)
+        if not inspect.isfunction(wanted):
+            continue
+        awaited, its = inspect.iscoroutinefunction(call), f"{type(store).__name__}.{name}"
         plain = inspect.isfunction(getattr(call, "__func__", call)) and not awaited
         if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(wanted):
-            raise BadInput(f"{where}: {type(store).__name__}.{name} is not asynchronous; write it with async def")
-        if awaited and inspect.isfunction(wanted) and not inspect.iscoroutinefunction(wanted):
-            raise BadInput(f"{where}: {type(store).__name__}.{name} is asynchronous; write it with def")
+            raise BadInput(f"{where}: {its} is not asynchronous; write it with async def")
+        if awaited and not inspect.iscoroutinefunction(wanted):
+            raise BadInput(f"{where}: {its} is asynchronous; write it with def")
+        _, *needed = inspect.signature(wanted).parameters.values()
+        named = {each.name: None for each in needed if each.kind is each.KEYWORD_ONLY}
+        try:
+            inspect.signature(call).bind(*needed[: len(needed) - len(named)], **named)
+        except (TypeError, ValueError) as error:
+            form = inspect.Signature([each.replace(annotation=each.empty) for each in needed])
+            raise BadInput(f"{where}: {its} cannot be called as {name}{form}: {error}") from error
 
 
 def operations(protocol: type[Any]) -> list[str]:

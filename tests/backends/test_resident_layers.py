@@ -19,7 +19,7 @@ from saga_backends.resident import backend
 from saga_backends.resident.graph import ResidentGraph
 from saga_backends.resident.vectors import ResidentVectors
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, Closed, StoreError
+from saga_core.errors import BadInput, Closed, NotSupported, StoreError
 from saga_core.registry import OpenOptions, load
 from saga_core.stores.filters import Compare
 from saga_core.stores.graph import Edge, EdgeKey, Mutation, Node
@@ -141,6 +141,31 @@ async def test_after_a_failed_graph_write_the_store_is_believed(
     there = [node.id for node in await inner.scan("s")]
     assert there == (["숲", "아리아"] if moment == "fail_before" else ["아리아"])
     assert [node.id for node in await store.scan("s")] == there
+
+
+class Compacts(Watched):
+    """A store that declares ``compacts`` and is not resident, as one of another author may."""
+
+    def __init__(self, store: Any, **info: Any) -> None:
+        super().__init__(store, **info)
+        self.info = evolve(self.info, capabilities=frozenset({Capability.COMPACTS}))
+        self.compacted = 0
+
+    async def compact(self) -> None:
+        self.compacted += 1
+
+
+@pytest.mark.parametrize(("kind", "layer"), [(GRAPH, ResidentGraph), (VECTOR, ResidentVectors)])
+async def test_compacting_reaches_the_store(kind: Any, layer: Any) -> None:
+    inner = Compacts(await kind.open(OpenOptions()))
+    store = layer(inner, limit_bytes=ROOMY)
+    await store.compact()
+    assert inner.compacted == 1
+    await store.aclose()
+    with pytest.raises(Closed):
+        await store.compact()
+    with pytest.raises(NotSupported, match="cannot compact"):
+        await layer(Watched(await kind.open(OpenOptions())), limit_bytes=ROOMY).compact()
 
 
 async def test_a_failed_load_is_raised_and_not_kept(graph: tuple[ResidentGraph, Watched]) -> None:

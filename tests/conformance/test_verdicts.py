@@ -131,6 +131,10 @@ class Says:
         if hasattr(self._store, "compact"):
             await self._store.compact()
 
+    def hold(self, scope: str) -> None: ...
+
+    def release(self, scope: str) -> None: ...
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 

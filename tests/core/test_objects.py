@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from saga_backends.memory import MemoryCache, MemoryCurator, MemoryGraph, MemoryState, MemoryVector
 from saga_core import Saga, load_config
+from saga_core.capabilities import Capability
 from saga_core.context import Piece
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
@@ -80,6 +82,28 @@ class Awaited(MemoryCache):
         return None
 
 
+class Unconditional(MemoryState):
+    async def commit(self, batch: Any) -> None:  # type: ignore[override]
+        """Take no ``expected``."""
+
+
+class Unscanned(MemoryState):
+    scan: Any = None
+
+
+class Promising:
+    """A store that declares what it does not have."""
+
+    def __init__(self, store: Any, *declared: Capability) -> None:
+        self._store = store
+        self.info = evolve(store.info, capabilities=frozenset(declared))
+
+    def __getattr__(self, name: str) -> Any:
+        if self.info.kind == "graph" and name in ("expand", "query"):
+            raise AttributeError(name)
+        return getattr(self._store, name)
+
+
 class Vague(MemoryState):
     info: Any = "a store"
 
@@ -133,6 +157,21 @@ async def test_a_turn_is_played_over_objects_which_the_caller_closes(tmp_path: P
         ({"state": Vague()}, "the info of Vague is 'a store'; give a saga_core.stores.StoreInfo"),
         ({"state": Blocking()}, "Blocking.get is not asynchronous; write it with async def"),
         ({"cache": Awaited()}, "Awaited.locate is asynchronous; write it with def"),
+        (
+            {"state": Unconditional()},
+            r"Unconditional.commit cannot be called as commit\(batch, \*, expected=None\): got an unexpected keyword",
+        ),
+        ({"state": Unscanned()}, r"Unscanned.scan cannot be called as scan\(prefix, \*, after=None, limit=1000\): "),
+        (
+            {"vector": Promising(MemoryVector(), Capability.COMPACTS)},
+            r"stores\['vector'\]: Promising declares compacts, and lacks compact",
+        ),
+        ({"graph": Promising(MemoryGraph(), Capability.RAW_QUERY)}, "declares raw_query, and lacks query"),
+        ({"graph": Promising(MemoryGraph(), Capability.NATIVE_EXPAND)}, "declares native_expand, and lacks expand"),
+        (
+            {"graph": Promising(MemoryGraph(), Capability.RESIDENT, Capability.SHARED)},
+            "declares resident and shared, and lacks hold, release",
+        ),
         ({"state": Small()}, "memory takes too little .*batch: 10, SAGA needs 2000"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from saga_backends.memory import MemoryState
+from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVector
 from saga_core import Saga
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound
@@ -190,6 +190,55 @@ async def test_what_a_journal_that_cannot_compact_keeps_is_said(tmp_path: Path) 
         assert "saga move --to state=sqlite" in gone.remains[0]
 
 
+class Rewriting:
+    """A store of another author on top of ``store``: it declares ``compacts`` and not ``resident``."""
+
+    def __init__(self, store: Any, broken: bool = False) -> None:
+        self._store = store
+        self.info = evolve(store.info, name="mine", capabilities=frozenset({Capability.COMPACTS}))
+        self.broken = broken
+        self.rewritten = 0
+
+    async def compact(self) -> None:
+        if self.broken:
+            raise OSError("no space")
+        self.rewritten += 1
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+async def test_stores_of_others_are_rewritten_behind_the_layers_in_front(broken: bool) -> None:
+    stores = {
+        "graph": Rewriting(MemoryGraph(), broken), "vector": Rewriting(MemoryVector()),
+        "cache": Rewriting(MemoryCache()), "state": Rewriting(MemoryState()),
+    }  # fmt: skip
+    async with Saga.open({"storage": {"profile": "memory"}}, stores=stores) as saga:
+        session = await play(saga, SECRET, label="비밀")
+        gone = await saga.maintenance.forget_sessions([session])
+        assert [each.rewritten for each in stores.values()] == [not broken, 1, 1, 1]
+        if broken:
+            assert gone.remains == (
+                "graph: mine could not rewrite its files (OSError: no space); forget the same again once it can",
+            )
+            stores["graph"].broken = False
+            assert await saga.maintenance.finish_forgetting() == ()
+            assert stores["graph"].rewritten == 1
+        assert await saga.maintenance.finish_forgetting() is None
+
+
+async def test_a_name_whose_forgetting_was_interrupted_is_forgotten_again() -> None:
+    graph = Rewriting(MemoryGraph(), broken=True)
+    async with Saga.open({"storage": {"profile": "memory"}}, stores={"graph": graph}) as saga:
+        session = await play(saga, SECRET, label="비밀")
+        assert (await saga.maintenance.forget_name(session, SECRET)).remains
+        graph.broken = False
+        assert (await saga.maintenance.forget_name(session, SECRET)).remains == ()
+        with pytest.raises(BadInput, match="does not occur"):
+            await saga.maintenance.forget_name(session, SECRET)
+
+
 async def test_files_of_engines_that_are_used_no_more_are_named(tmp_path: Path) -> None:
     config = {"storage": {"path": str(tmp_path)}}
     async with Saga.open(config) as saga:
@@ -197,7 +246,7 @@ async def test_files_of_engines_that_are_used_no_more_are_named(tmp_path: Path) 
         await chat.say("가자.", f"{SECRET}.")
         await saga.drain(30)
         assert chat.last is not None
-        for name in ("graph.adjacency", "state.duckdb", "notes.txt"):
+        for name in ("graph.adjacency", "state.duckdb", "state.duckdb.lock", "notes.txt"):
             (tmp_path / name).write_text(SECRET)
         gone = await saga.maintenance.forget_sessions([chat.last.session])
         assert [Path(each.partition(":")[0]).name for each in gone.remains] == ["graph.adjacency", "state.duckdb"]

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from saga_backends.state_kv.sqlite import SqliteState
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_server.cli.saga_command import main
@@ -244,6 +245,22 @@ class TestForget:
         assert traces(here / "data", "자색고래", doomed["id"]) == []
         (here / "old.db").write_bytes(b"torn")
         assert "it cannot be read here" in well("forget", "나의 모험", "--yes")
+
+    def test_the_same_again_finishes_what_failed(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
+
+        async def full(_store: SqliteState) -> None:
+            raise OSError("no space")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(SqliteState, "compact", full)
+            failed = saga("forget", "비밀", "--yes")
+        assert failed.exit_code == 1
+        assert "state.db: sqlite could not rewrite its files (OSError: no space); forget the same" in failed.stderr
+        assert (here / "data" / "forgotten.json").exists()
+        assert well("forget", "비밀", "--yes") == "forgotten: what an earlier try had left in the files\n"
+        assert traces(here / "data", "자색고래") == []
+        assert "there is no session" in saga("forget", "비밀", "--yes").stderr
 
     def test_an_older_backup_does_not_bring_it_back(self, here: Path) -> None:
         play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
