@@ -107,6 +107,8 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
                 yield fact(words.died(name=name), DEATH, *known)
             elif event.status != ALIVE or (event.who in before.entities and before.entities[event.who].dead):
                 yield fact(words.fared(name=name, status=event.status), BOND, *known, said=event.status)
+            elif (was := _status(before, event.who)) and was != ALIVE:
+                yield fact(words.recovered(name=name, status=was), BOND, *known, said=was)
         elif isinstance(event, deltas.EventTriggered):
             yield fact(event.name, EVENT, event.name)
         elif isinstance(event, deltas.Met) and event.who not in before.met and event.who != after.player:
@@ -115,6 +117,11 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
         elif isinstance(event, deltas.ItemGained) and event.owner == after.player:
             name = after.name(event.item)
             yield fact(words.gained(who=after.name(after.player), name=name), THING, name)
+        elif isinstance(event, deltas.ItemLost) and event.owner == after.player:
+            had, has = (state.belongings.get(event.owner, {}) for state in (before, after))
+            if event.item in had and event.item not in has:
+                name = after.name(event.item)
+                yield fact(words.lost(who=after.name(after.player), name=name), THING, name)
         elif isinstance(event, deltas.ItemTransferred):
             item, giver, receiver = (after.name(id_) for id_ in (event.item, event.giver, event.receiver))
             yield fact(words.gave(who=giver, receiver=receiver, name=item), THING, item)
@@ -122,6 +129,10 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
             text = " ".join(event.text.split())[:_NOTE].rstrip(" ;.")
             if text:
                 yield fact(text.replace(";", ","), weight(text))
+
+
+def _status(state: WorldState, who: str) -> str:
+    return str(state.entities[who].get("status") or "") if who in state.entities else ""
 
 
 def facts_in(parts: Sequence[StoryPart], happened: frozenset[str]) -> list[Fact]:

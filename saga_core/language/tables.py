@@ -808,6 +808,10 @@ class Texts(Table):
     """With ``who`` and ``name``."""
     gained: Filled
     """With ``who`` and the thing's ``name``."""
+    lost: Filled
+    """With ``who`` and the thing's ``name``."""
+    recovered: Filled
+    """With ``name`` and the ``status`` that is over."""
     gave: Filled
     """With ``who``, ``receiver`` and the thing's ``name``."""
     stop: str

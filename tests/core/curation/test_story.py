@@ -107,7 +107,7 @@ def test_what_a_summary_loses_is_put_back() -> None:
     assert verdict.events == (deltas.StoryTold("scene", 1, 2, whole["text"]),)
 
 
-def test_a_wound_that_healed_is_no_news_and_a_life_after_death_is() -> None:
+def test_the_end_of_a_wound_is_told_and_a_life_after_death() -> None:
     stage = Stage("harrow")
     for status in ("small cut on the finger", "alive", "dead", "alive"):
         stage.tell(Told("I look.", "So it is.", f"status_changes: [{{name: Ruth Pell, status: {status}}}]"))
@@ -115,6 +115,7 @@ def test_a_wound_that_healed_is_no_news_and_a_life_after_death_is() -> None:
     found = [fact.text for fact in facts_of(replay(view), "en")]
     assert found == [
         "Ruth Pell's condition: small cut on the finger",
+        "Ruth Pell's condition is over: small cut on the finger",
         "Ruth Pell died",
         "Ruth Pell's condition: alive",
     ]
@@ -305,3 +306,26 @@ def test_chapters_by_hand_are_no_more_than_the_story_holds() -> None:
         correct(stage.state, "chapter", {"first": "25", "last": "25", "text": "x"})
     both = correct(stage.state, "chapter", {"first": "1", "last": "2", "text": "Two days."})
     assert len(fold(stage.state, Delta(both), turn="t", depth=25).story) == MAX_STORY - 1
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "아리아's condition: 왼손 베임. 아리아 no longer has 놋쇠 열쇠. 아리아's condition is over: 왼손 베임."),
+        ("ko", "아리아의 상태: 왼손 베임. 아리아에게 놋쇠 열쇠가 더는 없다. 아리아의 상태가 나아졌다: 왼손 베임."),
+        ("ja", "아리아の状態：왼손 베임。아리아はもう놋쇠 열쇠を持っていない。아리아の状態は回復した：왼손 베임。"),
+        ("zh", "아리아的状况：왼손 베임。아리아不再有놋쇠 열쇠。아리아的状况已经好转：왼손 베임。"),
+    ],
+)
+def test_what_was_lost_and_what_healed_is_told(language: str, told: str) -> None:
+    stage = Stage("ersia")
+    for block in (
+        "items_gained: [놋쇠 열쇠, 빵 2]",
+        "status_changes: [{name: 아리아, status: 왼손 베임}]",
+        "items_lost: [놋쇠 열쇠, 빵 1]",
+        "status_changes: [{name: 아리아, status: 정상}]",
+    ):
+        stage.tell(Told("간다.", "간다.", block))
+    assert not stage.state.problems
+    facts = [fact for fact in facts_of(replay(stage.view()), language) if fact.depth > 1]
+    assert condensed(facts, 320, language) == told, "of what is eaten some is left"
