@@ -17,13 +17,29 @@ from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, TurnEntry
 from saga_core.language import clean_name, detect, language_of
-from saga_core.model import Delta, ReportStatus, Session, Timeline, Tree, Turn, TurnKind, fold, follow, node_of
+from saga_core.model import (
+    Delta,
+    Event,
+    ReportStatus,
+    Session,
+    Timeline,
+    Tree,
+    Turn,
+    TurnKind,
+    WorldState,
+    deltas,
+    fold,
+    follow,
+    node_of,
+)
+from saga_core.naming import Names
 from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
 from saga_core.sessions import PERSONAL, LiveSession, LiveSessions, SessionDirectory, timeline_named, turn_named
 from saga_core.state_block import thinks_only
+from saga_core.trackers import DAY
 from saga_core.transcript import (
     SHORT,
     Located,
@@ -156,8 +172,10 @@ async def adopt(
         if twin is not None:
             delta = live.effective(twin)
             delta = still_told(delta, twin.reply, reply.text, fold(before, delta, turn=twin.id, depth=twin.depth))
+        elif known and key in known:
+            delta = _fitted(known[key], before)
         else:  # nobody reported what the new text changed
-            delta = (known or {}).get(key) or Delta(status=ReportStatus.FALLBACK)
+            delta = Delta(status=ReportStatus.FALLBACK)
         above = live.tree.get(parent)
         turn = Turn(
             ids.new("t"),
@@ -183,6 +201,27 @@ async def adopt(
         entries.append(TurnEntry(turn, user_key, episode, present))
         parent = turn.id
     return parent, fresh + await _append(live, entries, parent, moved)
+
+
+def _fitted(delta: Delta, state: WorldState) -> Delta:
+    """What a turn of another session changed, for the story that it joins, with ``state`` before it.
+
+    Who is known there under the same name is one person, and a clock that had only begun goes on: by days as long as
+    it is the first one, which an hour alone means, and by weeks behind that.
+    """
+    events: list[Event] = []
+    names = Names(state)
+    for event in delta.events:
+        is_time = isinstance(event, deltas.TrackerSet) and state.clock is not None and event.tracker == state.clock.name
+        if is_time and isinstance(event.value, int) and event.value < (now := state.minutes or 0):
+            step = DAY if event.value < DAY else 7 * DAY
+            event = evolve(event, value=event.value + -(-(now - event.value) // step) * step)
+        events.append(event)
+        if isinstance(event, deltas.Introduced) and event.id not in state.entities:
+            found = names.find(event.kind, event.name)
+            if found is not None:
+                events.append(deltas.Merged(event.id, found))
+    return evolve(delta, events=tuple(events))
 
 
 async def _append(live: LiveSession, entries: list[TurnEntry], head: str, moved: dict[str, Timeline]) -> list[str]:

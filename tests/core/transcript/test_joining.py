@@ -138,3 +138,39 @@ async def test_of_a_story_and_its_copy_the_one_that_was_played_last_goes_on(saga
     beside.replies[0].feed("You go back into the rain.")
     await beside.commit()
     assert (await asked(saga, [*lines, ("user", "I wait.")])).session.id == copy.id
+
+
+@pytest.mark.parametrize(
+    ("until", "then", "minutes"),
+    [
+        ("Monday 20:00", "Monday 21:00", 60),
+        ("Tuesday 20:00", "Wednesday 09:00", 13 * 60),
+        ("Thursday 20:00", "+2h", 120),
+        ("Thursday 20:00", "21:00", 60),
+    ],
+)
+async def test_people_and_the_clock_are_those_of_the_story(saga: Saga, until: str, then: str, minutes: int) -> None:
+    lines: Lines = [("assistant", GREETING)]
+
+    async def say(chat: Lines, words: str, reply: str, report: str) -> PendingTurn:
+        chat.append(("user", words))
+        messages: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in chat]
+        turn = await saga.begin([{"role": "system", "content": "card"}, *messages], profile="romance")
+        turn.replies[0].feed(f"{reply}\n\n```state\n{report}\n```")
+        await turn.commit()
+        chat.append(("assistant", reply))
+        return turn
+
+    await say(lines, "Hello.", "Dot Penhallow pours two cups of tea for us.", "present: [Dot Penhallow]")
+    await say(lines, "And?", "A week goes by like this, and nobody says a word.", "time: Saturday 20:00")
+    last = await say(lines, "Well?", "The days go by, one after another, until evening.", f"time: {until}")
+    before = (await saga.views.state(last.session.id, last.id)).minutes
+    lines += [("user", "So."), ("assistant", EDITED)]
+    rest: Lines = [lines[-1]]
+    twin = await say(rest, "I wait.", "Dot comes in late; it is raining again.", f"time: {then}\npresent: [Dot]")
+    assert twin.session.id != last.session.id
+    turn = await asked(saga, [*lines, *rest[1:], ("user", "I go.")])
+    assert (turn.session.id, turn.parent.depth) == (last.session.id, 5)
+    state = await saga.views.state(turn.session.id, turn.parent.id)
+    assert [state.name(each) for each in state.present] == ["Dot Penhallow"]
+    assert (state.minutes, before) == ((before or 0) + minutes, before)
