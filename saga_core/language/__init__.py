@@ -57,6 +57,7 @@ from saga_core.language.tables import (
     Texts,
 )
 from saga_core.language.tokens import (
+    begins_about,
     content_words,
     folded_terms,
     function_terms,
@@ -104,6 +105,7 @@ __all__ = [
     "all_of",
     "any_of",
     "as_it_stands",
+    "begins_about",
     "caseless",
     "caseless_letter",
     "clean_name",

@@ -208,6 +208,14 @@ def mentions(text: str, name: str) -> bool:
     return mentions_folded(match_text(text), match_name(name))
 
 
+_POSSESSIVES = tuple(all_of(lambda each: each.names.possessives))
+
+
+def begins_about(text: str, name: str) -> bool:
+    """Whether a text begins with a name and not with what is hers: 林晚晴的二姨, Mara's sister."""
+    return text.startswith(name) and not text[len(name) :].startswith(_POSSESSIVES)
+
+
 def mentions_folded(text: str, name: str) -> bool:
     """``mentions`` for the ``match_text`` of a text and the ``match_name`` of a name."""
     stands = standing(name) or _apart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.naming.cast import begins_about, stands_in_text_of
+from saga_core.naming.cast import stands_in_text_of
 from saga_core.naming.doubts import Doubt, disguise, doubts
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
@@ -22,7 +22,6 @@ __all__ = [
     "Doubt",
     "Evidence",
     "Names",
-    "begins_about",
     "disguise",
     "doubts",
     "fold",

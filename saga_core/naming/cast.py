@@ -21,7 +21,7 @@ from itertools import pairwise, takewhile
 
 from attrs import evolve, frozen
 
-from saga_core.language import SENTENCE_TITLE, caseless, fold_name, is_hangul, is_kana, mentions
+from saga_core.language import SENTENCE_TITLE, begins_about, caseless, fold_name, is_hangul, is_kana, mentions
 from saga_core.naming.forms import bare, fold, forms, is_title, known_as, name_words, parts, pattern_of, patterns_of
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
@@ -159,11 +159,6 @@ def _has(text: str, name: str) -> bool:
 def _begins_with(head: str, name: str) -> bool:
     """Whether the head of an entry is a name. In a script without spaces more may stand behind it: 灯里は新しい女将."""
     return fold(head) == fold(name) or (caseless(head) and len(name) > 1 and begins_about(head, name))
-
-
-def begins_about(text: str, name: str) -> bool:
-    """Whether a text begins with a name and not with what is hers: 林晚晴的二姨, Mara's sister."""
-    return text.startswith(name) and not text[len(name) :].startswith(tuple(name_words("possessives")))
 
 
 @lru_cache(maxsize=64)

@@ -212,10 +212,11 @@ def _fitted(delta: Delta, state: WorldState) -> Delta:
     events: list[Event] = []
     names = Names(state)
     for event in delta.events:
-        is_time = isinstance(event, deltas.TrackerSet) and state.clock is not None and event.tracker == state.clock.name
-        if is_time and isinstance(event.value, int) and event.value < (now := state.minutes or 0):
-            step = DAY if event.value < DAY else 7 * DAY
-            event = evolve(event, value=event.value + -(-(now - event.value) // step) * step)
+        if isinstance(event, deltas.TrackerSet) and state.clock is not None and event.tracker == state.clock.name:
+            behind = (state.minutes or 0) - event.value if isinstance(event.value, int) else 0
+            if isinstance(event.value, int) and behind > 0:
+                step = DAY if event.value < DAY else 7 * DAY
+                event = evolve(event, value=event.value + -(-behind // step) * step)
         events.append(event)
         if isinstance(event, deltas.Introduced) and event.id not in state.entities:
             found = names.find(event.kind, event.name)

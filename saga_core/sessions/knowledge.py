@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from attrs import define, evolve, field, fields, frozen
 from cachetools import LRUCache
 
-from saga_core.language import mentions
+from saga_core.language import begins_about, mentions
 from saga_core.model import (
     Audience,
     Delta,
@@ -28,7 +28,6 @@ from saga_core.model import (
     hearing,
     without_secrets,
 )
-from saga_core.naming import begins_about
 from saga_core.sessions.live_sessions import LiveSession
 
 _KEPT = 64
