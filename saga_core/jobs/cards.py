@@ -105,11 +105,11 @@ class CardsJob(Job):
             if not events:
                 return
             number = self.asking.ids.new("a")
-            await amend(live, root, Delta(events, Source.EDIT, id=number), number)
+            await amend(live, root, Delta(events, Source.CURATION, id=number), number)
             changed = [root]
             for other, owner in doubles(reading, await live.state(head)).items():
                 first, again = await introduced(live, head, other), self.asking.ids.new("a")
-                await amend(live, first, Delta((deltas.Merged(other, owner),), Source.EDIT, id=again), again)
+                await amend(live, first, Delta((deltas.Merged(other, owner),), Source.CURATION, id=again), again)
                 changed.append(first)
             self.asking.views.submit(session, changed)
         log.info("session %s: its card was read; change %s", session, number)

@@ -151,7 +151,7 @@ class DoubtsJob(FollowingJob):
                 first, number = await introduced(live, turn, doubt.late), self.asking.ids.new("a")
                 at = first if same else turn
                 events = tuple(_events(state, live.world.language, doubt, same, words))
-                await amend(live, at, Delta(events, Source.EDIT, id=number), number)
+                await amend(live, at, Delta(events, Source.CURATION, id=number), number)
                 self.asking.views.submit(session, [at])
                 if same:
                     self.asking.counters.add("names.joined")

@@ -64,7 +64,7 @@ class PersonasJob(FollowingJob):
                 return DONE
             state = await live.state(turn)
             first, number = await introduced(live, turn, second), self.ids.new("a")
-            await amend(live, first, Delta((deltas.Merged(second, state.player),), Source.EDIT, id=number), number)
+            await amend(live, first, Delta((deltas.Merged(second, state.player),), Source.CURATION, id=number), number)
             self.views.submit(session, [first])
         self.counters.add("personas.reunited")
         log.info("session %s: %r was the player before SAGA knew it; change %s", session, state.name(second), number)
