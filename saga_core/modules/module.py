@@ -8,13 +8,15 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from importlib.metadata import EntryPoint
-from typing import Any, Protocol, TypeVar, get_args, runtime_checkable
+from itertools import islice
+from typing import Any, Protocol, TypeVar, get_args
 
 from attrs import define, field, frozen
 
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.model import Delta, Event, WorldState, deltas, fold
+from saga_core.modules.fields import check_fields
 from saga_core.registry import entry_points, object_at
 from saga_core.trackers import Tracker
 
@@ -43,7 +45,6 @@ class ModuleTurn:
         return random.Random(hashlib.blake2b(self.seed.encode(), digest_size=16).digest())
 
 
-@runtime_checkable
 class Module(Protocol):
     """A module. Every method is pure: the same arguments give the same result, and nothing else is read or changed."""
 
@@ -134,7 +135,7 @@ class Modules:
             found = _all(Event, module.rules(seen), "rules")
             if found and state.modules.get(module.name) != module.version:
                 found = (deltas.ModuleUsed(module.name, module.version), *found)
-            fold(state, Delta(found), turn=state.turn, depth=state.depth)  # an event with odd fields fails here
+            fold(state, Delta(found), turn=state.turn, depth=state.depth)  # what it cannot take fails here
             return found
 
         events: list[Event] = []
@@ -198,15 +199,21 @@ class Modules:
         return found
 
 
+_MOST = 1_000
+"""Events of a turn, or trackers."""
 _GIVE = {"rules": "events of saga_core.model.deltas", "trackers": "saga_core.trackers.Tracker"}
 
 
 def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
-    """What a method gave. Raises ``BadInput`` unless each is of the kind."""
-    found = tuple(given)
+    """What a method gave. Raises ``BadInput`` unless each is of the kind, with fields of the declared types."""
+    found = tuple(islice(given, _MOST + 1))
+    if len(found) > _MOST:
+        raise BadInput(f"{method} gave more than {_MOST:,}; give fewer")
     odd = next((each for each in found if not isinstance(each, get_args(kind) or kind)), None)
     if odd is not None:
         raise BadInput(f"{method} gave a {type(odd).__name__}; give {_GIVE[method]}")
+    for each in found:
+        check_fields(method, each)
     return found
 
 
@@ -244,11 +251,16 @@ def _load(name: str, points: Mapping[str, EntryPoint]) -> Module:
         known = ", ".join(sorted(points)) or "none"
         raise BadInput(f"modules.{name}: no such module is installed; there are {known}")
     try:
-        module = object_at(points[name])
+        module: Module = object_at(points[name])
     except Exception as error:  # the code of others
         raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
-    if not isinstance(module, Module):
-        raise BadInput(f"modules.{name}: {points[name].value} is no module; docs/write-a-module.md shows one")
+    if lacking := [each for each in vars(Module) if not each.startswith("_") and not hasattr(module, each)]:
+        raise BadInput(
+            f"modules.{name}: {points[name].value} is no module, for it lacks {', '.join(lacking)}; "
+            "docs/write-a-module.md shows one"
+        )
+    if type(module.version) is not int:
+        raise BadInput(f"modules.{name}: its version is {module.version!r}; give a whole number")
     if module.name != name:
         raise BadInput(f"modules.{name}: what it opens is named {module.name!r}; its name must be {name!r}")
     return module
