@@ -164,7 +164,7 @@ async def _withdraw(tools: Tools, session: Session, name: str) -> int:
 
 
 async def _redact_record(tools: Tools, session: Session, name: str) -> int:
-    """Redact the session's label and timelines, and index the redacted texts. Returns how many contained the name."""
+    """Redact the session's label, title and timelines, and index the redacted texts. Returns how many held the name."""
     kv, count = tools.stores.state, 0
     timelines = await tools.journal.timelines(session.id)
     held = [each for each in timelines.values() if _holds(each.name, name)]
@@ -174,14 +174,11 @@ async def _redact_record(tools: Tools, session: Session, name: str) -> int:
             fresh_name, number = f"{_without(old.name, name)} {number}", number + 1
         timelines[fresh_name] = evolve(old, name=fresh_name)
         await tools.journal.change_timelines(session.id, [timelines[fresh_name]], gone=[old.name], fresh=fresh_name)
-    if _holds(session.label, name):
-        fresh = evolve(session, label="")
-        await kv.commit(
-            Batch(
-                {keys.session(session.id): codec.encode(fresh)}, frozenset({keys.label(session.owner, session.label)})
-            )
-        )
-        session, count = fresh, 1
+    if _holds([session.label, session.title], name):
+        label = "" if _holds(session.label, name) else session.label
+        lost = frozenset({keys.label(session.owner, session.label)} if label != session.label else ())
+        session, count = evolve(session, label=label, title=_without(session.title, name)), 1
+        await kv.commit(Batch({keys.session(session.id): codec.encode(session)}, lost))
     nodes = {node.id: node for node in (await tools.journal.tree(session.id)).nodes.values()}
     await _find_again(tools, session, nodes)
     return count + len(held)

@@ -128,6 +128,20 @@ async def test_a_name(tmp_path: Path, name: str) -> None:
         assert (await saga.describe(other))["npcs_met"] == ["붉은여우"]
 
 
+async def test_a_name_by_which_the_story_is_called(tmp_path: Path) -> None:
+    async with Saga.open({"storage": {"path": str(tmp_path)}}) as saga:
+        chat = Frontend(saga, greeting="", system="", session="label")
+        turn = await chat.say("I go to her.", f"{ENGLISH} smiles. The water is cold.", npc_met=(ENGLISH,))
+        assert (await saga.sessions.get("label")).title == ENGLISH
+        await saga.drain(20)
+        await saga.maintenance.forget_name(turn.session.id, ENGLISH)
+        await saga.drain(20)
+        found = await saga.sessions.get("label")
+        assert (found.title, found.label) == (BLANK, "label")
+        assert traces(tmp_path, ENGLISH) == []
+        assert (await saga.maintenance.verify()).findings == ()
+
+
 async def test_what_the_frontend_still_shows_is_the_turn_that_it_was(tmp_path: Path) -> None:
     async with Saga.open(config(tmp_path, {})) as saga:
         chat = Frontend(saga)
