@@ -64,6 +64,11 @@ def names_hour(text: str) -> bool:
     return _hour_in(plain) is not None or (passed is not None and passed % DAY != 0)
 
 
+def names_only_weekday(text: str, own: tuple[str, ...]) -> bool:
+    """Whether a text names its day by the week alone: ``Saturday 19:00``, and not ``day 3, Saturday``."""
+    return weekday_in(text, own) is not None and _day_in(normalized("NFKC", text).casefold()) is None
+
+
 def weekday_in(text: str, own: tuple[str, ...]) -> int | None:
     """The place in the week of the day that a text names, from 0; None if it names none."""
     plain = normalized("NFKC", text).casefold()

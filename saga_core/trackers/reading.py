@@ -73,7 +73,10 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
 
 
 def time_in(clock_: Tracker, text: str, now: int | None) -> int | None:
-    """The time that a text names or that is so long after ``now``, in minutes; None if it says none."""
+    """The time that a text names or that is so long after ``now``, in minutes; None if it says none, or a day of a week
+    that is unknown."""
+    if first_day(clock_) is None and clock.names_only_weekday(text, week(clock_)):
+        return None
     at, by = clock.read_time(text, now or 0, first_day(clock_), week(clock_))
     if at is not None and (now is not None or not clock_.start):
         return at

@@ -151,6 +151,15 @@ async def test_what_will_not_happen_is_not_told_as_what_has_happened(saga: Saga,
         await saga.memory.correct(id_, "close", {"event": name, "outcome": "perhaps"})
 
 
+async def test_a_day_of_a_week_that_nobody_knows_is_told_as_it_was_said() -> None:
+    clock = {"plans": {"kind": "threads"}, "time": {"kind": "clock", "start": "day 1, 18:00"}}
+    async with Saga.open(load_config({"storage": {"profile": "memory"}, "trackers": clock})) as saga:
+        chat = Frontend(saga, greeting="The town wakes.", system="You narrate.", note="")
+        told_of = await told(chat, "We plan.", "plans: [+feast (Saturday 19:00), +supper (day 2, Sunday 20:00)]")
+    assert "[plans, not yet happened; Saturday 19:00] feast" in told_of
+    assert "[plans, not yet happened; Day 2, 20:00] supper" in told_of
+
+
 async def test_an_event_waits_for_its_day_and_hour(saga: Saga, chat: Frontend) -> None:
     await told(chat, "one", "time: Monday 09:00")
     assert chat.last is not None
