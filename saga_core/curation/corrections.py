@@ -8,7 +8,7 @@ from attrs import evolve, frozen
 
 from saga_core.curation.validation import FARTHEST, VERDICTS
 from saga_core.errors import BadInput
-from saga_core.extraction import count_events
+from saga_core.extraction import conditions, count_events, joined
 from saga_core.ids import entity_id
 from saga_core.language import clean_name, detect, fold_name, nfc
 from saga_core.model import (
@@ -124,6 +124,20 @@ def correct(state: WorldState, kind: str, fields: Mapping[str, str], now: float 
     if after[-1:] != state.problems[-1:] or len(after) != before:
         raise BadInput(f"{kind}: {after[-1].text}")
     return events
+
+
+def _status(desk: _Desk) -> tuple[Event, ...]:
+    """``alive``, ``dead`` or other words; ``+`` adds a condition to those there are, and ``-`` ends one of them."""
+    who, said = desk.who(), desk.text("status")
+    sign, part = said[0], said[1:].strip()
+    if sign not in "+-" or not part:
+        return (deltas.StatusChanged(who.id, said),)
+    have = conditions(str(who.get("status") or ""))
+    if sign == "+":
+        return (deltas.StatusChanged(who.id, joined((*have, part))),)
+    if part not in have:
+        raise BadInput(f"status: {who.name!r} has no condition {part!r}, but {', '.join(have) or 'none'}")
+    return (deltas.StatusChanged(who.id, joined(each for each in have if each != part)),)
 
 
 def _merge(desk: _Desk) -> tuple[Event, ...]:
@@ -391,7 +405,7 @@ _FORMS: dict[str, _Form] = {
     "rename": _Form(("who", "name"), (), lambda desk: (deltas.Renamed(desk.entity("who").id, desk.text("name")),)),
     "forget": _Form(("who",), (), lambda desk: (deltas.Forgotten(desk.entity("who").id),)),
     "move": _Form(("place",), ("who",), _move),
-    "status": _Form(("status",), ("who",), lambda desk: (deltas.StatusChanged(desk.who().id, desk.text("status")),)),
+    "status": _Form(("status",), ("who",), _status),
     "hp": _Form(("hp",), ("who", "max_hp"), _hp),
     "mood": _Form(("mood",), ("who",), lambda desk: (deltas.MoodChanged(desk.who().id, desk.text("mood")),)),
     "give": _Form(("item",), ("who", "quantity", "from"), _give),

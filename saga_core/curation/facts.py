@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve, frozen
 
+from saga_core.extraction import conditions
 from saga_core.language import DEFAULT, Texts, language_of, match_name, match_text
 from saga_core.model import (
     ALIVE,
@@ -105,10 +106,13 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
             known = after.entities[event.who].names
             if event.status == DEAD:
                 yield fact(words.died(name=name), DEATH, *known)
-            elif event.status != ALIVE or (event.who in before.entities and before.entities[event.who].dead):
-                yield fact(words.fared(name=name, status=event.status), BOND, *known, said=event.status)
-            elif (was := _status(before, event.who)) and was != ALIVE:
-                yield fact(words.recovered(name=name, status=was), BOND, *known, said=was)
+                continue
+            was = _status(before, event.who)
+            had, has = conditions(was), conditions(event.status)
+            if event.status == ALIVE and had:
+                yield fact(words.recovered(name=name, status=(over := ", ".join(had))), BOND, *known, said=over)
+            elif new := ", ".join(each for each in has if each not in had) or (event.status if was == DEAD else ""):
+                yield fact(words.fared(name=name, status=new), BOND, *known, said=new)
         elif isinstance(event, deltas.EventTriggered):
             yield fact(event.name, EVENT, event.name)
         elif isinstance(event, deltas.Met) and event.who not in before.met and event.who != after.player:
@@ -118,8 +122,8 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
             name = after.name(event.item)
             yield fact(words.gained(who=after.name(after.player), name=name), THING, name)
         elif isinstance(event, deltas.ItemLost) and event.owner == after.player:
-            had, has = (state.belongings.get(event.owner, {}) for state in (before, after))
-            if event.item in had and event.item not in has:
+            hands, left = (state.belongings.get(event.owner, {}) for state in (before, after))
+            if event.item in hands and event.item not in left:
                 name = after.name(event.item)
                 yield fact(words.lost(who=after.name(after.player), name=name), THING, name)
         elif isinstance(event, deltas.ItemTransferred):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from saga_core.extraction.extractor import Extractor
     from saga_core.extraction.one_person import Pair, read_pairs
     from saga_core.extraction.player import nameless, second_person, the_player
+    from saga_core.extraction.statuses import conditions, joined
     from saga_core.extraction.tool_reports import REPORT, read_call, report_tool
     from saga_core.extraction.window import WindowTurn, fits
     from saga_core.extraction.writer import mention_event, read_delta
@@ -24,9 +25,11 @@ __all__ = [
     "Pair",
     "WindowTurn",
     "card_events",
+    "conditions",
     "count_events",
     "doubles",
     "fits",
+    "joined",
     "mention_event",
     "nameless",
     "read_call",

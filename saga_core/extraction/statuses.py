@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
-from saga_core.language import all_of, any_of, fold_name
+from saga_core.language import all_of, any_of, fold_name, normalized
 from saga_core.model import ALIVE, DEAD
 
 _DEAD_WORDS = all_of(lambda each: each.statuses.dead)
@@ -45,6 +46,57 @@ def _told_dead() -> re.Pattern[str]:
     """Matches a word for dead in a longer status. Compiled on first use."""
     words = sorted({*_DEAD_WORDS, *_DEAD_ENDS}, key=lambda word: (-len(word), word))
     return re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in words if len(word) > 1), re.I)
+
+
+def conditions(status: str) -> list[str]:
+    """The conditions of somebody with a status; none of the dead, and of those who are well."""
+    return [] if status in ("", ALIVE, DEAD) else [part for each in status.split(";") if (part := each.strip())]
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Conditions as one status, the latest of them."""
+    return "; ".join(list(dict.fromkeys(parts))[-_MOST:]) or ALIVE
+
+
+def beside(known: str, said: str) -> str:
+    """The status of somebody whose status was ``known`` after a report: wounds of other parts of the body stay."""
+    new = [_part(each) for each in conditions(said)]
+    if not any(new):
+        return said
+    kept = [
+        each for each in conditions(known) if (part := _part(each)) and not any(_meet(part, other) for other in new)
+    ]
+    return joined((*kept, *conditions(said))) if kept else said
+
+
+_MOST = 6
+"""The conditions of one person."""
+_Part = tuple[frozenset[str], bool, bool]
+
+
+def _part(condition: str) -> _Part | None:
+    """The parts of the body that a condition names, and whether they are the left or the right ones."""
+    folded = normalized("NFKC", condition).casefold()
+    body, left, right = _of_body()
+    found = frozenset(each[0].removesuffix("s") for each in body.finditer(folded))
+    return (found, bool(left.search(folded)), bool(right.search(folded))) if found else None
+
+
+def _meet(one: _Part, other: _Part | None) -> bool:
+    """Whether two conditions are of the same part: the left and the right are two."""
+    if other is None or one[0].isdisjoint(other[0]):
+        return False
+    return one[1:] == other[1:] or one[1] == one[2] or other[1] == other[2]
+
+
+@cache
+def _of_body() -> tuple[re.Pattern[str], ...]:
+    """Match a part of the body, left and right. Compiled on first use."""
+    return (
+        re.compile(any_of(lambda each: each.statuses.body)),
+        re.compile(any_of(lambda each: each.statuses.left)),
+        re.compile(any_of(lambda each: each.statuses.right)),
+    )
 
 
 @cache

@@ -13,7 +13,7 @@ from saga_core.extraction.habits import LISTS, REPEATED, TOTALS, Habits, absolut
 from saga_core.extraction.here_and_now import hearing_from_elsewhere, here_and_now, noticing_nothing
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import dealing, is_addressed, player_events
-from saga_core.extraction.statuses import is_supposed_death, status_of
+from saga_core.extraction.statuses import beside, is_supposed_death, status_of
 from saga_core.language import Says, any_of, caseless, is_debt, is_settled, settled, telling
 from saga_core.model import (
     ALIVE,
@@ -508,6 +508,7 @@ class _Reports:
         return OtherNames(self.names, self.state.player, self.told)
 
     def _statuses(self) -> Iterator[Event]:
+        now: dict[str, str] = {}
         for status in self.fields.status_changes:
             character = self.names.find(Kind.CHARACTER, status.name)
             if character is None and (
@@ -524,7 +525,11 @@ class _Reports:
             unmasked = list(self._other_names().in_remark(status.name, remark))
             yield from unmasked
             told = said if unmasked else status.status
-            yield deltas.StatusChanged(self.names.ensure(Kind.CHARACTER, status.name), status_of(told))
+            who = self.names.ensure(Kind.CHARACTER, status.name)
+            known = self.state.entities.get(who)
+            before = now.get(who) or str((known.get("status") if known is not None else None) or "")
+            now[who] = beside(before, status_of(told))
+            yield deltas.StatusChanged(who, now[who])
 
     def _informed(self) -> Iterator[Event]:
         """Who learned what happened at an earlier turn. Names that the story does not know are left out."""

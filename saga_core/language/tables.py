@@ -296,6 +296,10 @@ class StatusWords(Table):
     alive: Words = _NO_WORDS
     well: Words = _NO_WORDS
     """Statuses of a character who has recovered."""
+    body: Pattern = NEVER
+    """A part of the body. Wounds of two parts are two wounds; one of the same part takes the place of the other."""
+    left: Pattern = NEVER
+    right: Pattern = NEVER
     supposed: Pattern = NEVER
     """Words before a word for dead. They say that the death is a rumour or a guess: 传闻已死, presumed dead."""
     averted: Pattern = NEVER

@@ -214,7 +214,7 @@ _VALUES: Final[Mapping[str, str]] = {
     "number": "The number of a turn. ",
     "record": "The id of a memory. ",
     "remark": "The remark, word for word. ",
-    "status": "alive, dead, or another word. ",
+    "status": "alive, dead, or another word; +bad knee adds a condition, -bad knee ends it. ",
     "strength": "A whole number. ",
     "value": "A value; of a tracker, also a change such as +3. ",
     "verdict": "error or deliberate, or two for two names of two people. ",

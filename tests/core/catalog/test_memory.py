@@ -201,6 +201,21 @@ async def test_a_correction_at_a_turn_holds_from_that_turn_only(saga: Saga) -> N
     assert (await saga.describe("숲"))["mood"] != "calm"
 
 
+async def test_a_condition_is_added_to_those_there_are_and_ended_alone(saga: Saga) -> None:
+    async def condition() -> list[str]:
+        return [each["text"] for each in (await saga.memory.lines("모험"))["lines"] if each["kind"] == "condition"]
+
+    for status in ("+옆구리 베임", "+오른쪽 어깨 부상", "+옆구리 베임"):
+        await saga.memory.correct("모험", "status", {"status": status})
+    assert await condition() == ["옆구리 베임; 오른쪽 어깨 부상"]
+    with pytest.raises(BadInput, match="status: '아리아' has no condition '감기', but 옆구리 베임, 오른쪽 어깨 부상"):
+        await saga.memory.correct("모험", "status", {"status": "-감기"})
+    await saga.memory.correct("모험", "status", {"status": "-옆구리 베임"})
+    assert await condition() == ["오른쪽 어깨 부상"]
+    await saga.memory.correct("모험", "status", {"status": "-오른쪽 어깨 부상"})
+    assert await condition() == []
+
+
 async def test_a_chapter_that_a_person_rewrote_outlives_the_reply_with_which_it_was_summarized() -> None:
     async with Saga.open(memory_config()) as saga:
         play = Frontend(saga, session="숲")

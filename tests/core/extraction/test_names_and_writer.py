@@ -433,6 +433,32 @@ def test_the_rest_of_a_status_behind_a_comma_is_no_name(said: str, status: str) 
     assert now.entities.keys() == STATE.entities.keys()
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        (("left hand cut", "side cut"), "left hand cut; side cut"),
+        (("left hand cut", "side cut", "left hand bandaged"), "side cut; left hand bandaged"),
+        (("left arm broken", "right arm cut", "arm in a sling"), "arm in a sling"),
+        (("bad knees", "knee swollen"), "knee swollen"),
+        (("left hand cut", "side cut", "healthy"), "alive"),
+        (("left hand cut", "dead"), "dead"),
+        (("left hand cut", "fully recovered"), "fully recovered"),
+        (("tired", "side cut"), "side cut"),
+        (("오른쪽 어깨 부상 회복 중", "옆구리 베임"), "오른쪽 어깨 부상 회복 중; 옆구리 베임"),
+        (("왼손이 베임", "오른손 화상", "왼손 붕대"), "오른손 화상; 왼손 붕대"),
+        (("배신감", "손등 긁힘"), "손등 긁힘"),
+        (("左手に切り傷", "脇腹を負傷"), "左手に切り傷; 脇腹を負傷"),
+        (("左臂受伤", "右臂骨折", "左臂已包扎"), "右臂骨折; 左臂已包扎"),
+    ],
+)
+def test_wounds_of_two_parts_of_the_body_are_two(said: tuple[str, ...], status: str) -> None:
+    now = after(STATE, *(f"status_changes: [{{name: 에르겐, status: {each}}}]" for each in said))
+    assert now.entities["e"].get("status") == status
+    if len(said) == 2 and ";" in status:
+        both = ", ".join(f"{{name: 에르겐, status: {each}}}" for each in said)
+        assert after(STATE, f"status_changes: [{both}]").entities["e"].get("status") == status
+
+
 def test_the_rest_of_a_relation_behind_a_comma_belongs_to_it() -> None:
     now = after(STATE, "relationship_changes: [{from: 에르겐, to: 크룩, type: friend, ally, delta: 5}]")
     assert now.relations["e", "k"].type == "friend, ally"

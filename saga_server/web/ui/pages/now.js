@@ -252,7 +252,14 @@ function given(fields) {
 function offs(line, t) {
   switch (line.kind) {
     case "item": return { label: "lost", fields: [], make: () => ({ kind: "take", who: line.subject_id, item: line.other_id, quantity: String(line.number) }) };
-    case "condition": return { label: "over", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
+    case "condition": {
+      const options = line.text.split("; ");
+      return {
+        label: "over",
+        fields: options.length > 1 ? [{ name: "status", label: t("condition"), options }] : [],
+        make: ({ status }) => ({ kind: "status", who: line.subject_id, status: status ? `-${status}` : "alive" }),
+      };
+    }
     case "present": return { label: "leave", fields: [], make: () => ({ kind: "parted", who: line.subject_id }) };
     case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
     case "note": return line.change ? null : { label: "untrue", fields: [], make: () => ({ kind: "unnote", remark: line.text }) };
@@ -283,7 +290,7 @@ function forms(t, people, now, clocked) {
       fields: [{ name: "item", label: t("name") }, { name: "quantity", label: t("quantity"), value: 1, kind: "number", min: 1 }, whose],
       make: (found) => ({ kind: "give", ...found }),
     },
-    condition: { fields: [{ name: "status", label: t("condition") }, whose], make: (found) => ({ kind: "status", ...found }) },
+    condition: { fields: [{ name: "status", label: t("condition") }, whose], make: ({ status, who }) => ({ kind: "status", who, status: `+${status}` }) },
     person: { fields: [{ name: "who", label: t("name"), suggest: living }], make: ({ who }) => ({ kind: "met", who }) },
     relation: {
       fields: [
