@@ -7,7 +7,7 @@ import re
 from attrs import define, field
 
 from saga_core.language import Unrepeated
-from saga_core.state_block.fences import THINK_END, THINK_REACH, THINK_TAG, ends_mark, may_begin_mark
+from saga_core.state_block.fences import THINK_END, THINK_REACH, THINK_TAG, ends_mark, marks, may_begin_mark
 from saga_core.state_block.prose import CHANNEL, end_of_tokens
 
 _LAST_TOKEN = re.compile(r"<\|?[^\W\d][\w ]{0,40}\|>\Z")
@@ -29,7 +29,7 @@ def without_thoughts(text: str) -> str:
     kept: list[str] = []
     start, thought, found = 0, -1, False
     last = len(text.rstrip())
-    for tag in THINK_TAG.finditer(text):
+    for tag in marks(text):
         if not tag["end"]:
             thought = tag.start() if thought < 0 else thought
             continue

@@ -803,7 +803,7 @@ class ReportFilter(fences.GapFilter):
         """Keep track of thinking. Text before an end tag without a start tag counts as thinking too."""
         seen = self._tail + text
         read = 0
-        for tag in fences.THINK_TAG.finditer(seen) if fences.ends_mark(text) else ():
+        for tag in fences.marks(seen) if fences.ends_mark(text) else ():
             if tag["end"] and not self._thinking:
                 self._drafts = len(self._reports)
             self._thinking = not tag["end"]

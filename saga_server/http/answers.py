@@ -281,7 +281,9 @@ def empty_reply_notice(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
     if turns or not begun.session.id or any(reply.calls for reply in begun.replies):
         return None
     said = "the model said nothing"
-    if any(reply.raw.strip() and not hide(reply.raw).visible.strip() for reply in begun.replies):
+    if any(reply.text.strip() for reply in begun.replies):
+        said = "the model wrote no story, but thoughts or tokens of its template"
+    elif any(reply.raw.strip() and not hide(reply.raw).visible.strip() for reply in begun.replies):
         said = "all that the model wrote was a report, or repeated SAGA's own text, and is hidden"
     return f"{said}, and this turn is not recorded; ask for another reply (swipe or regenerate)"
 

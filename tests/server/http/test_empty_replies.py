@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from saga_server.http import answers
 from tests.server.client import BLOCK, Client, words
 from tests.server.upstream import Upstream, says
 
@@ -37,6 +38,17 @@ async def test_a_call_of_a_tool_says_something(client: Client, upstream: Upstrea
     reply = await client.chat(words("I roll."))
     assert reply.json["choices"][0]["message"]["tool_calls"]
     assert "X-SAGA-Notice" not in reply.headers
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_tokens_of_a_template_are_no_story(
+    client: Client, upstream: Upstream, streaming: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "hide", None)  # megabytes of them take seconds, and were searched while they came
+    upstream.then(says("<|im_start|>" * 20))
+    told = await client.chat(words("I go."), stream=streaming)
+    notice = told.raw.decode() if streaming else told.headers["X-SAGA-Notice"]
+    assert "no story, but thoughts or tokens of its template, and this turn is not recorded" in notice
 
 
 ECHO = "[SAGA: what is true now]\nPresent: Mara\n[/SAGA]\n"
