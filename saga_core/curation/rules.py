@@ -222,8 +222,8 @@ def review_by_turn(view: CurationView) -> Iterator[tuple[Proposal, ...]]:
 class _Review:
     view: CurationView
     steps: tuple[ReplayedTurn, ...]
-    _parted: dict[str, tuple[int, str, str]] = field(factory=dict)
-    """The depth, place and id of the turn in which the player left each character."""
+    _parted: dict[str, tuple[int, str, str, ReplayedTurn]] = field(factory=dict)
+    """The depth, place and id of the turn in which the player left each character, and the turn itself."""
 
     def all(self) -> Iterator[list[Proposal]]:
         """Yield all findings, turn by turn."""
@@ -338,7 +338,7 @@ class _Review:
                 and here
                 and _apart(after, place, here)
                 and not _travels(turn.reply, after, who)
-                and _minutes(step) < _JOURNEY
+                and _minutes(step if same or left is None else left[3], step) < _JOURNEY
             ):
                 yield self._two_places(step, who, place, here, [left[2] if left else "", turn.id])
         for who, places in moved.items():
@@ -357,7 +357,7 @@ class _Review:
         for who in gone:
             where = step.before.location
             if where:
-                self._parted[who] = (turn.depth, where, turn.id)
+                self._parted[who] = (turn.depth, where, turn.id, step)
         for who in met:
             self._parted.pop(who, None)
 
@@ -552,9 +552,9 @@ def _apart(state: WorldState, one: str, other: str) -> bool:
     )
 
 
-def _minutes(step: ReplayedTurn) -> int:
-    """The minutes that the story's clock moved in a turn; 0 if there is none."""
-    was, now = step.before.minutes or 0, step.after.minutes or 0
+def _minutes(first: ReplayedTurn, last: ReplayedTurn) -> int:
+    """The minutes that the story's clock moved from before one turn until after another; 0 if there is none."""
+    was, now = first.before.minutes or 0, last.after.minutes or 0
     return now - was if was else 0
 
 

@@ -138,3 +138,12 @@ def test_who_was_left_yesterday_may_be_elsewhere_today(clock: str, wrong: list[s
     stage.tell(Told("I go.", "You go alone.", "npc_separated: [Ruth]\npresent: []\ntime: Thursday 18:00"))
     stage.tell(Told("I eat.", "Ruth waves.", f"location: The Slakes\nnpc_met: [Ruth]\npresent: [Ruth]\ntime: {clock}"))
     assert [each.data["rule"] for each in rules.review(stage.view())] == wrong
+
+
+def test_who_went_away_in_the_night_may_be_elsewhere_in_the_morning() -> None:
+    stage = Stage("harrow")
+    stage.events(deltas.TrackersDeclared((tracker_in_line("time | kind=clock"),)))
+    stage.tell(Told("I sit.", "Ruth sits.", "location: Rope Quay\npresent: [Ruth]\ntime: Thursday 20:00"))
+    stage.tell(Told("I wake.", "You are alone.", "npc_separated: [Ruth]\npresent: []\ntime: Friday 07:00"))
+    stage.tell(Told("I go.", "Ruth waves.", "location: The Slakes\npresent: [Ruth]\ntime: Friday 07:30"))
+    assert [each.data["rule"] for each in rules.review(stage.view())] == []
