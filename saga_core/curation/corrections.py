@@ -32,7 +32,7 @@ from saga_core.model import (
     deltas,
     fold,
 )
-from saga_core.naming import Names
+from saga_core.naming import Names, made_one
 from saga_core.state_block import CountReport
 from saga_core.strategies import Skipped, consolidate
 from saga_core.trackers import (
@@ -142,7 +142,7 @@ def _status(desk: _Desk) -> tuple[Event, ...]:
 
 def _merge(desk: _Desk) -> tuple[Event, ...]:
     into = desk.entity("into")
-    return (deltas.Merged(desk.entity("one", into.kind).id, into.id),)
+    return tuple(made_one(desk.state, desk.entity("one", into.kind).id, into.id))
 
 
 def _split(desk: _Desk) -> tuple[Event, ...]:

@@ -22,7 +22,7 @@ from saga_core.jobs.views import FollowingJob
 from saga_core.language import detect, language_of
 from saga_core.model import ONE, ONE_PERSON, TWO, Delta, Event, Kind, Source, Turn, WorldState, deltas
 from saga_core.model_calls import ModelCallFailed
-from saga_core.naming import Doubt, disguise, doubts
+from saga_core.naming import Doubt, disguise, doubts, made_one
 from saga_core.sessions import LiveSession, amend
 
 if TYPE_CHECKING:
@@ -147,14 +147,14 @@ class DoubtsJob(FollowingJob):
             for doubt, same, words in answers:
                 state = await live.state(turn)
                 if doubt.late not in state.entities or doubt.early not in state.entities:
-                    continue  # an earlier answer has joined them
+                    continue  # an earlier answer has made_one them
                 first, number = await introduced(live, turn, doubt.late), self.asking.ids.new("a")
                 at = first if same else turn
                 events = tuple(_events(state, live.world.language, doubt, same, words))
                 await amend(live, at, Delta(events, Source.CURATION, id=number), number)
                 self.asking.views.submit(session, [at])
                 if same:
-                    self.asking.counters.add("names.joined")
+                    self.asking.counters.add("names.made_one")
 
     def forget(self, session: str) -> None:
         """Drop what is known of a session that is about to be removed."""
@@ -164,7 +164,7 @@ class DoubtsJob(FollowingJob):
 def _events(state: WorldState, language: str, doubt: Doubt, same: bool | None, words: str) -> Iterator[Event]:
     """The finding, after a merge that it explains, and its verdict if there is one."""
     if same:
-        yield deltas.Merged(doubt.late, doubt.early)
+        yield from made_one(state, doubt.late, doubt.early)
     text = language_of(language).texts.findings.one_person(one=state.name(doubt.late), other=state.name(doubt.early))
     yield deltas.Found(doubt.key, ONE_PERSON, text)
     if same is not None:

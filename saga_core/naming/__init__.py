@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.naming.cast import stands_in_text_of
-from saga_core.naming.doubts import Doubt, disguise, doubts
+from saga_core.naming.doubts import Doubt, disguise, doubts, made_one
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
     fold,
@@ -30,6 +30,7 @@ __all__ = [
     "is_last_part",
     "is_particular",
     "is_word_for_player",
+    "made_one",
     "pattern_of",
     "patterns_of",
     "remarked",

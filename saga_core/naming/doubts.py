@@ -8,7 +8,7 @@ from functools import lru_cache
 from attrs import frozen
 
 from saga_core.language import caseless, fold_name, match_text
-from saga_core.model import ONE_PERSON, Entity, Kind, WorldState
+from saga_core.model import ONE_PERSON, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming.forms import contradicts, is_title, untitled, words_of
 from saga_core.naming.titled import core, is_bare_title
 
@@ -63,6 +63,16 @@ def is_nameless(entity: Entity) -> bool:
     if caseless(entity.name):
         return is_bare_title(entity.name)
     return all(word[:1].islower() for word in words[-1:]) or all(map(is_title, words))
+
+
+def made_one(state: WorldState, gone: str, into: str) -> Iterator[Event]:
+    """The events that make two characters one. Who was only described gets the other's name."""
+    yield deltas.Merged(gone, into)
+    one, other = state.entities.get(gone), state.entities.get(into)
+    if one is None or other is None or other.kind is not Kind.CHARACTER or into == state.player:
+        return
+    if is_nameless(other) and not is_nameless(one):
+        yield deltas.Renamed(into, one.name)
 
 
 def _both_here(state: WorldState, one: str, other: str) -> bool:

@@ -93,6 +93,16 @@ async def test_what_was_joined_or_forgotten_is_known_by_its_former_name(saga: Sa
     assert await saga.memory.former_names("강") == {ids["일제"]: "일제"}
 
 
+async def test_somebody_who_was_only_described_gets_the_name_of_whom_she_is_joined_with() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, session="inn")
+        await chat.say("I sit.", "A man sits there.", npc_met=("the man in the oilskin",))
+        await chat.say("And?", "Rafe Calloway comes.", npc_met=("Rafe Calloway",))
+        await saga.memory.correct("inn", "merge", {"one": "Rafe Calloway", "into": "the man in the oilskin"})
+        found = await saga.memory.entity("inn", "Rafe Calloway")
+        assert (found["name"], found["aliases"]) == ("Rafe Calloway", ["the man in the oilskin"])
+
+
 async def test_what_curators_know_is_data_also_where_it_is_nothing(saga: Saga) -> None:
     known = await saga.memory.curated("모험")
     assert known["turn"] == 1 and known["findings"] == known["story"] == known["schedule"] == known["reviews"] == []
