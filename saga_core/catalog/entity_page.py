@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from saga_core.codec import to_plain
+from saga_core.catalog.lines import plain_events
 from saga_core.errors import BadInput, NotFound
 from saga_core.language import match_name, match_text
-from saga_core.model import HABITS, Delta, Entity, Event, WorldState, deltas
+from saga_core.model import HABITS, Entity, Event, WorldState, deltas
 from saga_core.naming import Names
 from saga_core.sessions import LiveSession, ids_in
 
@@ -93,7 +93,7 @@ async def _history(live: LiveSession, turn: str, state: WorldState, entity: str)
     found: list[dict[str, Any]] = []
     async for each in live.each_turn([node.id for node in live.tree.upwards(turn)]):
         if events := tuple(event for event in live.effective(each).events if _names(event, ids)):
-            rows = to_plain(Delta(events)).get("events", [])
+            rows = plain_events(events, state, live.world.language)
             found.append({"turn": each.depth, "turn_id": each.id, "events": rows})
             if len(found) == _HISTORY:
                 break

@@ -8,10 +8,12 @@ from typing import Any
 from attrs import define, field, frozen
 from cachetools import LRUCache
 
+from saga_core.codec import to_plain
 from saga_core.language import DEFAULT
-from saga_core.model import Event, Turn, WorldState, deltas, undoings
-from saga_core.projection import StateLine, StateLineKey, person_lines, state_lines, touched
+from saga_core.model import Delta, Event, Turn, WorldState, deltas, undoings
+from saga_core.projection import CountedValue, StateLine, StateLineKey, person_lines, state_lines, touched
 from saga_core.sessions import LiveSession
+from saga_core.trackers import Count, TrackerKind
 
 _SESSIONS = 8
 
@@ -137,6 +139,21 @@ def _scheduled(state: WorldState, line: StateLine) -> dict[str, Any]:
         "who": state.name(found.who) if found.who else None,
         "thread": {"tracker": found.kind, "between": found.between} if found.kind else None,
     }
+
+
+def plain_events(events: Iterable[Event], state: WorldState, language: str) -> list[dict[str, Any]]:
+    """Return events as plain data. What a tracker was set to, and by how much a clock moved, is ``shown`` as text."""
+    whole = Delta(tuple(events))
+    rows: list[dict[str, Any]] = to_plain(whole).get("events", [])
+    for row, event in zip(rows, whole.events, strict=True):
+        if isinstance(event, deltas.TrackerSet | deltas.TrackerChanged):
+            tracker = state.trackers.find(event.tracker)
+            if tracker is not None and isinstance(event, deltas.TrackerSet):
+                row["shown"] = CountedValue(tracker, "", "", Count(event.value)).text(language)
+            elif tracker is not None and tracker.kind is TrackerKind.CLOCK and isinstance(event, deltas.TrackerChanged):
+                hours, minutes = divmod(abs(event.by), 60)
+                row["shown"] = f"{'-' if event.by < 0 else '+'}{hours}:{minutes:02d}"
+    return rows
 
 
 _PERSONAL = frozenset({"hp", "mood", "condition", "item"})

@@ -16,7 +16,7 @@ from saga_core.catalog.correction_points import CorrectionPoint, correction_poin
 from saga_core.catalog.entity_page import entity_page
 from saga_core.catalog.former_names import former_names
 from saga_core.catalog.knowledge import people_who_know, what_is_known
-from saga_core.catalog.lines import LineOrigins, effect, shown_line
+from saga_core.catalog.lines import LineOrigins, effect, plain_events, shown_line
 from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, waiting
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
@@ -191,6 +191,7 @@ class Memory:
     async def changes(self, session_id: str) -> list[dict[str, Any]]:
         """Return the changes by curators and users on the active path, oldest first, and what undid them. JSON-able."""
         live = await self.directory.load(session_id)
+        state, language = await live.state(live.head), live.world.language
         found: list[dict[str, Any]] = []
         seen: set[str] = set()
         for node in live.tree.path(live.head):
@@ -212,7 +213,7 @@ class Memory:
                         "undone": gone.get(delta.id),
                         "waiting": delta.id in held,
                         "summary": origin.summary,
-                        "events": to_plain(Delta(delta.events)).get("events", []),
+                        "events": plain_events(delta.events, state, language),
                     }
                 )
         return found

@@ -6,6 +6,7 @@ from saga_core.projection.compare import Difference, compare_states, difference_
 from saga_core.projection.episodes import render_episode, spoken_day, witnesses
 from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, portions, render_graph
 from saga_core.projection.lines import (
+    CountedValue,
     StateLine,
     StateLineKey,
     counted_values,

@@ -9,15 +9,17 @@ import ast
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import pytest_asyncio
+from attrs import NOTHING, fields
 
 import saga_core.model.curated
 import saga_core.model.folding
 import saga_core.state_block.parser
 from saga_core.config import load_config
+from saga_core.model import Event
 from saga_core.state_block import BlockFields, ItemAmount
 from saga_server.demo.adventure import adventure
 from saga_server.server import Server
@@ -122,6 +124,32 @@ async def test_every_sentence_about_what_was_reported_is_known_in_every_language
             visit, script, ["something that nobody ever wrote here", "state block: and neither this"], "ko"
         )
         assert unknown == [None, None]
+
+
+async def test_no_event_is_told_with_the_name_of_a_field_or_a_raw_value(browser: Browser) -> None:
+    events = [
+        {"t": re.sub(r"(?<!^)(?=[A-Z])", "_", event.__name__).lower()}
+        | {each.name: f"<{each.name}>" for each in fields(event) if each.default is NOTHING}
+        for event in get_args(Event)
+    ]  # as the API has them: what has its default is left out
+    raw = [
+        {"t": "tracker_set", "tracker": "time", "value": 9000, "shown": "Sunday, 06:00"},
+        {"t": "tracker_changed", "tracker": "time", "by": 120, "shown": "+2:00"},
+        {"t": "settled", "key": "k", "verdict": "deliberate"},
+        {"t": "profile_chosen", "profile": "romance"},
+        {"t": "event_closed", "event": "picnic", "outcome": "cancelled"},
+    ]
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        await visit.open("start")
+        script = "async ([root, events, chosen]) => { const { speak } = await import(`${root}/lib/i18n.js`);"
+        script += " const { inShort } = await import(`${root}/parts/events.js`); speak(chosen);"
+        script += " return events.map((each) => inShort([each], [])); }"
+        for chosen in ("en", "ko", "ja", "zh"):
+            assert [text for text in await load(visit, script, events, chosen) if re.search(r"[{}]|  ", text)] == []
+            said = await load(visit, script, raw, chosen)
+            left = [text for text in said if re.search(r"9000|120|deliberate|cancelled", text)]
+            assert left == [] and ("romance" in said[3]) == (chosen == "en")
+        assert await load(visit, script, raw[:1], "en") == ["time: Sunday, 06:00"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

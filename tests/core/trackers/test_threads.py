@@ -151,6 +151,16 @@ async def test_what_will_not_happen_is_not_told_as_what_has_happened(saga: Saga,
         await saga.memory.correct(id_, "close", {"event": name, "outcome": "perhaps"})
 
 
+async def test_a_time_in_the_list_of_changes_is_a_time(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "one", "time: Monday 09:00")
+    assert chat.last is not None
+    id_ = chat.last.session.id
+    for value in ("Sunday 06:00", "+90m", "-1h"):
+        await saga.memory.correct(id_, "tracker", {"tracker": "time", "value": value})
+    shown = [event["shown"] for each in await saga.memory.changes(id_) for event in each["events"]]
+    assert shown == ["Day 7, Sunday, 06:00", "+1:30", "-1:00"]
+
+
 async def test_a_day_of_a_week_that_nobody_knows_is_told_as_it_was_said() -> None:
     clock = {"plans": {"kind": "threads"}, "time": {"kind": "clock", "start": "day 1, 18:00"}}
     async with Saga.open(load_config({"storage": {"profile": "memory"}, "trackers": clock})) as saga:

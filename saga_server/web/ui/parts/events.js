@@ -2,6 +2,7 @@
 import { language, wordsOf } from "../lib/i18n.js";
 import { harmless } from "../lib/text.js";
 import table from "../words/events.js";
+import memories from "../words/memories.js";
 import now from "../words/now.js";
 import people from "../words/people.js";
 
@@ -29,15 +30,19 @@ export function inShort(events, entities, former = {}) {
   const t = wordsOf(table, chosen);
   const names = new Map([...Object.entries(former), ...entities.map((each) => [each.id, each.name])]);
   const word = (value) => (Array.isArray(value) ? value.map(word).join(", ") : names.get(value) ?? String(value ?? "").slice(0, 400));
-  const said = events.map(({ t: kind, record, ...rest }) => {
+  const said = events.map(({ t: kind, record, shown, ...rest }) => {
     if (!(kind in table.en)) throw new Error(`no sentence for ${kind}`);
     const values = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, word(value)]));
     if (record?.text) values.text = record.text;
     if (rest.amount !== undefined) values.amount = rest.amount > 0 ? `+${rest.amount}` : String(rest.amount);
     if (rest.quantity !== undefined && rest.quantity !== 1) values.item += ` × ${rest.quantity}`;
+    if (shown) values[kind === "tracker_changed" ? "by" : "value"] = shown;
+    if (kind === "settled" && `decided_${rest.verdict}` in memories.en) values.verdict = wordsOf(memories, chosen)(`decided_${rest.verdict}`);
+    if (kind === "profile_chosen" && `profile_${rest.profile}` in now.en) values.profile = wordsOf(now, chosen)(`profile_${rest.profile}`);
+    if (kind === "event_closed" && rest.outcome) values.event += ` (${wordsOf(now, chosen)(`outcome_${rest.outcome}`)})`;
     if (kind === "status_changed") values.status = condition(rest.status, wordsOf(now, chosen));
     if (kind === "attribute_set") values.name = factName(rest.name, wordsOf(people, chosen));
-    return t(kind, { amount: "", by: "", added: "", value: "–", type: "", text: "–", ...values }).trim();
+    return t(kind, { amount: "", by: "", added: "", subject: "", value: "–", type: "", text: "–", ...values }).replace(/\s{2,}/g, " ").trim();
   });
   return harmless([...new Set(said)].join(" · "));
 }
