@@ -36,11 +36,13 @@ from saga_core.language import clean_name
 from saga_core.messages import SYSTEM_ROLES, flatten
 from saga_core.play import MARKER, without_markers
 from saga_core.sessions import checked_kind
-from saga_core.trackers import Tracker, checked_profile, tracker_in_line
+from saga_core.trackers import MOST_TRACKERS, Tracker, checked_profile, tracker_in_line
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.errors import RequestError
 
 TRACKER = "tracker"
+_MOST_DECLARED = 4 * MOST_TRACKERS
+"""Most different declarations of trackers that are read. A request can hold a hundred thousand."""
 LONGEST_NAME = 200
 _INVISIBLE = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that are invisible although Unicode calls them printable: a name with one can look like another name."""
@@ -132,13 +134,19 @@ def _read_tools(header: str) -> Tools | None:
 
 def _read_trackers(lines: str) -> tuple[tuple[Tracker, ...], tuple[str, ...]]:
     """Return the trackers that markers declare, and a notice for each invalid declaration."""
+    read: dict[str, Tracker | None] = {}
     found, notices = {}, []
     for line in lines.splitlines():
-        try:
-            tracker = tracker_in_line(line)
-        except BadInput as error:
-            notices.append(f"a marker is not heeded: [[saga:tracker={line[:40]}…]]: {error}")
-        else:
+        if line not in read:
+            if len(read) == _MOST_DECLARED:
+                notices.append(f"markers are not heeded: of [[saga:tracker=…]], {_MOST_DECLARED} are read")
+                break
+            read[line] = None
+            try:
+                read[line] = tracker_in_line(line)
+            except BadInput as error:
+                notices.append(f"a marker is not heeded: [[saga:tracker={line[:40]}…]]: {error}")
+        if (tracker := read[line]) is not None:
             found[tracker.key] = tracker
     return tuple(found.values()), tuple(notices)
 
@@ -226,9 +234,9 @@ def take_markers(messages: list[Any], counted: Collection[str] = _COUNTED["all"]
     these messages back as part of the history. A line or a system message that holds only markers is removed too.
     If there is no marker, ``messages`` itself is returned.
     """
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     cleaned: list[Any] | None = None
-    ignored: dict[str, str] = {}
+    ignored: dict[str, list[str]] = {}
     for index, message in enumerate(messages):
         if type(message) is dict and type(content := message.get("content")) is str and "[[" not in content:
             continue  # the fast path for nearly all messages of a long history
@@ -248,9 +256,10 @@ def take_markers(messages: list[Any], counted: Collection[str] = _COUNTED["all"]
             cleaned = list(messages) if cleaned is None else cleaned
             gone = new == "" and message.get("role") in SYSTEM_ROLES
             cleaned[index] = None if gone else {**message, "content": new}
+    written = {kind: "\n".join(names) if kind == TRACKER else names[-1] for kind, names in found.items()}
     if cleaned is None:
-        return found, messages
-    return found, [message for message in cleaned if message is not None]
+        return written, messages
+    return written, [message for message in cleaned if message is not None]
 
 
 def _hints(text: str) -> bool:
@@ -263,12 +272,10 @@ def _part_text(part: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _take(text: str, found: dict[str, str]) -> str:
+def _take(text: str, found: dict[str, list[str]]) -> str:
     for kind, name in MARKER.findall(text):
         if name.strip():
-            kind = kind.lower()
-            before = f"{found[kind]}\n" if kind == TRACKER and kind in found else ""
-            found[kind] = before + name.strip()
+            found.setdefault(kind.lower(), []).append(name.strip())
     return without_markers(text, _without_seen)
 
 

@@ -150,6 +150,16 @@ class TestPadding:
         assert (await offline.chat(words(padded))).status == 200
         assert time.process_time() - began < 5
 
+    async def test_few_of_many_declared_trackers_are_read(self, offline: Client) -> None:
+        """Each takes 0.1 ms, and a request holds a hundred thousand; a story counts 32."""
+        many = "".join(f"[[saga:tracker=g{number}|range=0..9]]" for number in range(20_000))
+        began = time.process_time()
+        reply = await offline.chat([{"role": "system", "content": many}, *words("I go.", system=None)])
+        assert time.process_time() - began < 1
+        assert "128 are read" in reply.headers["X-SAGA-Notice"]
+        state = await offline.get(f"/api/sessions/{reply.session}/state")
+        assert len(state.json["trackers"]) == 32
+
     @pytest.mark.parametrize(
         "said", ["나는 숲으로 간다. 어제 만난 노인은? ", "I walk into the woods and look for the old man. "]
     )
