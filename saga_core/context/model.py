@@ -18,7 +18,7 @@ Pieces of all sources compete by their ``score`` on one scale:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache, lru_cache
 
@@ -323,27 +323,30 @@ _STOPS = (".", "!", "?", "…", "。", "！", "？")
 def as_prose(text: str, language: str) -> str:
     """Return a block or pages as one paragraph, for narrators that imitate headings and lists instead of telling a
     story. Measured in docs/narrators.md."""
+    return " ".join(_sentences(text, language))
+
+
+def _sentences(text: str, language: str) -> Iterator[str]:
     words, stop = labels(language), language_of(language).texts.stop
-    parts = []
     for line in text.split("\n"):
         if not line or line in (words.opening, words.closing, Section.NOW.headed(words)):
             continue
         if line.startswith(("[", "#")):
-            parts.append(f"{line.strip('[# ]')}:")
+            yield f"{line.strip('[# ]')}:"
         else:
             said = line.removeprefix("- ").replace("**", "").replace(" | ", f"{stop} ")
-            parts.append(said if said.endswith(_STOPS) else said + stop)
-    return " ".join(parts)
+            yield said if said.endswith(_STOPS) else said + stop
 
 
 def as_note(text: str, language: str) -> str:
     """Return a block as a note in parentheses; empty for an empty block. Nothing in it ends the note or begins one."""
     lead, _, end = labels(language).note.partition("{facts}")
-    return f"{lead}{_enclosed(as_prose(text, language))}{end}" if text else ""
+    return f"{lead}{' '.join(map(_enclosed, _sentences(text, language)))}{end}" if text else ""
 
 
 def _enclosed(text: str) -> str:
-    """Return text with balanced parentheses, the others being brackets, and without the first words of a note."""
+    """Return text with balanced parentheses, the others being brackets, and without the first words of a note. Each
+    line is balanced by itself: one ends no parenthesis that another begins."""
     text = _leads().sub("", text)
     signs = list(text)
     opened: list[int] = []

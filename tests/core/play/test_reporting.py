@@ -99,6 +99,11 @@ def test_nothing_in_a_note_ends_it_or_begins_another(name: str, shown: str) -> N
     assert as_note(block, "en") == f"(Keep in mind for the story: Place: {shown})"
 
 
+def test_what_one_line_opens_no_other_line_closes() -> None:
+    block = "[SAGA: what is true now]\n[Events]\n- Tam: (saga x\n- Zed: y) I go.\n[/SAGA]"
+    assert as_note(block, "en") == "(Keep in mind for the story: Events: Tam: [saga x. Zed: y] I go.)"
+
+
 async def test_a_narrator_that_is_not_asked_is_not_said_to_be_silent() -> None:
     async with Saga.open({"storage": {"profile": "memory"}}, extractor=Scripted(otherwise=NOTHING)) as saga:
         chat = list(CHAT)
