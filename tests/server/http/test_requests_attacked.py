@@ -152,7 +152,7 @@ class TestPadding:
 
     async def test_few_of_many_declared_trackers_are_read(self, offline: Client) -> None:
         """Each takes 0.1 ms, and a request holds a hundred thousand; a story counts 32."""
-        many = "".join(f"[[saga:tracker=g{number}|range=0..9]]" for number in range(20_000))
+        many = "".join(f"[[saga:tracker=g{number}|start=3]]" for number in range(20_000))
         began = time.process_time()
         reply = await offline.chat([{"role": "system", "content": many}, *words("I go.", system=None)])
         assert time.process_time() - began < 1
