@@ -149,7 +149,8 @@ class Recorder:
         # A continued reply becomes a sibling of the reply that it continues, maybe under words that were edited since.
         has_words = transcript.words or place.kind is TurnKind.CONTINUATION
         first = has_words and made[0][1].depth == 1
-        titled = live.session if side else evolve(live.session, title=story_title(made[0][2], live.world))
+        card = "" if start.member else transcript.system_text  # in a group it begins with whoever speaks next
+        titled = live.session if side else evolve(live.session, title=story_title(made[0][2], live.world, card))
         try:
             live.session = await self.journal.append(
                 titled,
