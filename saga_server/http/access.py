@@ -125,7 +125,8 @@ async def _keyring(tenancy: Tenancy, bearer: Bearer, server: ServerConfig) -> Ke
 
     Raises ``StoreError`` without its reason, because nobody knows yet who asks.
     """
-    needed = not bearer.among(server.api_keys) and not bearer.among(server.chat_keys)
+    of_file = bearer.among(server.api_keys) or bearer.among(server.chat_keys)
+    needed = not of_file and (bool(bearer.key) or not server.api_keys)  # else no key at all is refused as ever
     keyring, reason = None, None
     try:
         keyring = (await tenancy.bring_in()).keys
