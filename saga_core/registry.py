@@ -61,7 +61,8 @@ class OpenOptions:
             if wanted is not None and type(value) is not type(wanted):
                 if isinstance(wanted, float) and type(value) is int:
                     continue
-                raise BadInput(f"options.{name}: {value!r} is a {type(value).__name__}; give a {type(wanted).__name__}")
+                given, needed = type(value).__name__, type(wanted).__name__
+                raise BadInput(f"options.{name}: {value!r} is of type {given}; give one of type {needed}")
         return {**defaults, **self.options}
 
 
@@ -245,6 +246,8 @@ def _installed(kind: Kind, name: str) -> Backend[Any]:
         raise StoreUnavailable(
             f"backend {point.name!r} ({point.value}) cannot be imported: {error}{install}"
         ) from error
+    except AttributeError as error:
+        raise BadInput(f"backend {point.name!r}: {point.module} has no {point.attr!r}") from error
     return backend_of(kind, name, found)
 
 

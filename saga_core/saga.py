@@ -26,7 +26,7 @@ from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, Sy
 from saga_core.sessions import EPHEMERAL, checked_kind
 from saga_core.storage import Stores
 from saga_core.stores import Curator, Store
-from saga_core.stores.validate import operations
+from saga_core.stores.validate import check_object
 from saga_core.trackers import Tracker, checked_profile
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
@@ -93,6 +93,10 @@ class Saga:
         which is also used if the journal is shared and ``hosting`` is not given.
         """
         chat, reviewer = _model_or_curator(curator)
+        if clock is not None:
+            check_object("clock", clock, Clock)
+        if entropy is not None:
+            check_object("entropy", entropy, Entropy)
         arguments = OpenArguments(
             extractor=_checked("extractor", extractor),
             curator=chat,
@@ -378,9 +382,8 @@ class Saga:
 
 def _checked(where: str, given: Any) -> ChatModel | None:
     """A chat model, or None. Raises ``BadInput`` for anything else."""
-    lacking = [name for name in operations(ChatModel) if not hasattr(given, name)]
-    if given is not None and lacking:
-        raise BadInput(f"{where}: {type(given).__name__} is no ChatModel; it lacks {', '.join(lacking)}")
+    if given is not None:
+        check_object(where, given, ChatModel)
     model: ChatModel | None = given
     return model
 

@@ -50,7 +50,8 @@ async def open_strategies(config: Config) -> dict[str, Strategy]:
             )
         try:
             opened = await registry.load(KIND, wanted).open(OpenOptions(options=settings.options))
-            checked(settings.namespace or opened.kinds[0].namespace)
+            if isinstance(opened, Strategy):
+                checked(settings.namespace or opened.kinds[0].namespace)
         except BadInput as error:
             raise BadInput(f"{where}.{error}") from error
         if not isinstance(opened, Strategy):

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from attrs import Attribute, field, frozen
 
 from saga_core.errors import BadInput
+from saga_core.registry import KINDS
 from saga_core.trackers import declaration_of, tracker_of
 from saga_core.upstream import ModelFacts, ParameterRules, override, read_rules
 
@@ -348,6 +349,10 @@ class PlacesByGroup(Rule):
         for name, place in ((name, place) for named in found.values() for name, place in named.items()):
             if not isinstance(place, str) or not _PLACE.fullmatch(place):
                 raise RuleBroken(f"{remedy}: {name} is not at a place such as package.module:object")
+        for name in found.get("saga.backends", ()):
+            kind, _, own = name.partition(".")
+            if kind not in KINDS or not own:
+                raise RuleBroken(f"name a backend KIND.NAME, where KIND is one of {', '.join(KINDS)}: {name} is not")
         return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
@@ -16,6 +15,7 @@ from saga_core.context.model import Piece, Section, one_line
 from saga_core.context.scene import Scene
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.registry import OpenOptions
+from saga_core.stores.validate import check_object
 
 
 @frozen
@@ -129,11 +129,10 @@ def _check_name(where: str, name: str, taken: Collection[str]) -> None:
 
 def _needs_of(source: Any, name: str, where: str) -> tuple[str, ...]:
     """Return the source's needs. Raises ``BadInput`` if it is not a ``ContextSource``."""
-    if getattr(source, "name", None) != name:
-        raise BadInput(f"{where}: what it opens is named {getattr(source, 'name', None)!r}; its name must be {name!r}")
-    if not inspect.iscoroutinefunction(getattr(source, "gather", None)):
-        raise BadInput(f"{where}: it has no 'async def gather(self, scene, given)'")
-    needs = getattr(source, "needs", None)
+    check_object(where, source, ContextSource)
+    if source.name != name:
+        raise BadInput(f"{where}: what it opens is named {source.name!r}; its name must be {name!r}")
+    needs = source.needs
     if isinstance(needs, str) or not isinstance(needs, Collection) or not all(isinstance(each, str) for each in needs):
         raise BadInput(f"{where}: its needs are {needs!r}; give a tuple of names of sources, () for none")
     return tuple(needs)

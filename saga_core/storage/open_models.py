@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 from saga_core import registry
@@ -10,6 +9,7 @@ from saga_core.config import Config
 from saga_core.errors import BadInput
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import OpenOptions
+from saga_core.stores.validate import check_object
 
 _REMOTE = "openai"
 _PATHS = {"embedder": ("path",), "tokens": ("directory", "file")}
@@ -28,23 +28,19 @@ async def open_embedder(config: Config) -> Embedder:
 
 def check_embedder(where: str, embedder: object) -> None:
     """Raise ``BadInput`` for what is no ``Embedder``."""
-    lacking = [name for name in ("id", "dimension", "embed") if not hasattr(embedder, name)]
-    if lacking:
-        raise BadInput(f"{where}: {type(embedder).__name__} is no embedder; it lacks {', '.join(lacking)}")
-    embed = getattr(embedder, "embed")  # noqa: B009 - no embedder until it was checked
-    if inspect.ismethod(embed) and not inspect.iscoroutinefunction(embed):
-        raise BadInput(f"{where}: {type(embedder).__name__}.embed is not asynchronous; write it with async def")
-    if not isinstance(getattr(embedder, "semantic", None), bool):
-        raise BadInput(
-            f"{where} does not say whether it sees meaning; it needs a property 'semantic', true or false "
-            "(saga_core.ports.Embedder)"
-        )
+    check_object(where, embedder, Embedder)
+    semantic, dimension = getattr(embedder, "semantic", None), getattr(embedder, "dimension", None)
+    if not isinstance(semantic, bool):
+        raise BadInput(f"{where}: its semantic is {semantic!r}; give True or False: whether it sees meaning")
+    if type(dimension) is not int or dimension < 1:
+        raise BadInput(f"{where}: its dimension is {dimension!r}; give the number of components of its vectors")
 
 
 async def open_counter(config: Config) -> TokenCounter:
     """Open the counter that ``token_budget.counter`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
     options = dict(config.token_budget.counter_options)
     counter: TokenCounter = await _open("tokens", config.token_budget.counter, "token_budget.counter_", config, options)
+    check_object(f"token_budget.counter: {config.token_budget.counter}", counter, TokenCounter)
     return counter
 
 

@@ -532,16 +532,28 @@ def check_store(where: str, kind: str, store: object) -> None:
             declared = " and ".join(sorted(capabilities))
             raise BadInput(f"{where}: {its} declares {declared}, and lacks {', '.join(lacking)}")
         if of == kind and capabilities <= info.capabilities:
-            _check_calls(where, store, protocol)
-    _check_calls(where, store, PROTOCOLS[kind])
+            check_calls(where, store, protocol)
+    check_calls(where, store, PROTOCOLS[kind])
 
 
-def _check_calls(where: str, store: object, protocol: type[Any]) -> None:
+def check_object(where: str, given: object, protocol: type[Any]) -> None:
+    """Raise ``BadInput`` unless ``given`` is an instance of a class with the members of ``protocol``."""
+    kind = protocol.__name__
+    if inspect.isclass(given) or inspect.isroutine(given):
+        raise BadInput(f"{where}: {given!r} is no {kind}; give an instance")
+    if lacking := [name for name in operations(protocol) if not hasattr(given, name)]:
+        raise BadInput(f"{where}: {type(given).__name__} is no {kind}; it lacks {', '.join(lacking)}")
+    check_calls(where, given, protocol)
+
+
+def check_calls(where: str, given: object, protocol: type[Any]) -> None:
+    """Raise ``BadInput`` unless the methods of ``given`` can be called as those of ``protocol``."""
     for name in operations(protocol):
-        call, wanted = getattr(store, name), getattr(protocol, name)
-        if not inspect.isfunction(wanted):
+        wanted = getattr(protocol, name)
+        if not inspect.isfunction(wanted) or not hasattr(given, name):
             continue
-        awaited, its = inspect.iscoroutinefunction(call), f"{type(store).__name__}.{name}"
+        call, its = getattr(given, name), f"{type(given).__name__}.{name}"
+        awaited = inspect.iscoroutinefunction(call)
         plain = inspect.isfunction(getattr(call, "__func__", call)) and not awaited
         if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(wanted):
             raise BadInput(f"{where}: {its} is not asynchronous; write it with async def")

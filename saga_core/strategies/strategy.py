@@ -64,6 +64,8 @@ class RecordKind:
         checked(self.namespace)
         if DEFAULT not in self.told:
             raise BadInput(f"strategy kind {self.name!r}: told has no {DEFAULT!r}")
+        if not 1 <= self.shown <= 8:
+            raise BadInput(f"strategy kind {self.name!r}: shown is {self.shown}; give a number from 1 to 8")
 
 
 @frozen
@@ -74,6 +76,10 @@ class Strategy:
     task: Mapping[str, str]
     """The instructions for the model, by language; at least ``en``."""
     kinds: tuple[RecordKind, ...] = field(validator=lambda _, __, kinds: _some(kinds))
+
+    def __attrs_post_init__(self) -> None:
+        if DEFAULT not in self.task:
+            raise BadInput(f"strategy {self.name!r}: task has no {DEFAULT!r}")
 
     def kind(self, name: str) -> RecordKind | None:
         """Return the kind with this name, or None."""

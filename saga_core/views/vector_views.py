@@ -26,10 +26,13 @@ _ALIKE = 0.999
 
 
 async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
-    """Return a vector for each of ``texts``. Raises ``UpstreamError`` if the embedder returns a different number."""
+    """Return a vector for each of ``texts``. Raises ``UpstreamError`` for another number, and for another dimension."""
     vectors = await embedder.embed(texts, "passage")
     if len(vectors or ()) != len(texts):
         raise UpstreamError(f"embedder {embedder.id} gave {len(vectors or ())} vectors for {len(texts)} texts")
+    if odd := {len(vector) for vector in vectors} - {embedder.dimension}:
+        gave, said = ", ".join(map(str, sorted(odd))), embedder.dimension
+        raise UpstreamError(f"embedder {embedder.id} gave vectors of {gave} components, and says it gives {said}")
     return vectors
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,9 +11,11 @@ from attrs import evolve
 
 from saga_backends.memory import MemoryState
 from saga_core import Saga, registry
-from saga_core.errors import BadInput, NotFound
+from saga_core.errors import BadInput, NotFound, UpstreamError
 from saga_core.modules import Modules
 from saga_core.stores import Key
+from saga_core.strategies import RecordKind, Strategy
+from saga_core.views.vector_views import passages
 from tests.core.frontend import MEMORY, Frontend, memory_config
 
 
@@ -44,6 +47,74 @@ class Letters:
 
     async def embed(self, texts: Any, *, of: Any = None) -> Any:
         return [[1.0] * 26 for _ in texts]
+
+
+class Contrary:
+    """An embedder whose vectors are of another size than it says."""
+
+    id, dimension, baseline, semantic = "contrary", 3, 0.0, True
+
+    async def embed(self, texts: Any, mode: Any) -> list[array[float]]:
+        return [array("f", [1.0, 0.0]) for _ in texts]
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Unsure(Contrary):
+    dimension: Any = "3"
+
+
+class Careless(Contrary):
+    async def embed(self, texts: Any) -> list[array[float]]:  # type: ignore[override]
+        return []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"sources": {"a": 5}}, r"sources\['a'\]: int is no ContextSource; it lacks gather, name, needs"),
+        ({"clock": 5}, "clock: int is no Clock; it lacks monotonic, now"),
+        ({"entropy": 5}, "entropy: int is no Entropy; it lacks token"),
+        ({"extractor": Nameless}, "extractor: <class .*Nameless'> is no ChatModel; give an instance"),
+        ({"embedder": Contrary}, "embedder: <class .*Contrary'> is no Embedder; give an instance"),
+        ({"embedder": Unsure()}, "embedder: its dimension is '3'; give the number of components"),
+        ({"embedder": Careless()}, r"embedder: Careless.embed cannot be called as embed\(texts, mode\): too many"),
+        ({"config": {"token_budget": {"counter": f"{__name__}:Text"}}}, "counter: .*:Text: Text is no TokenCounter"),
+        (
+            {"config": {"memory_strategies": {"x": {"use": f"{__name__}:Text"}}}},
+            "opens to a Text; it has to be a Strat",
+        ),
+        ({"config": {"plugins": {"saga.backends": {"dict": "a:B"}}}}, "name a backend KIND.NAME, where KIND is one of"),
+        ({"config": {"plugins": {"saga.backends": {"stat.x": "a:B"}}}}, "KIND is one of state, .*: stat.x is not"),
+        (
+            {
+                "config": {
+                    "plugins": {"saga.backends": {"state.lost": f"{__name__}:Lost"}},
+                    "storage": {"state": "lost"},
+                }
+            },
+            f"backend 'state.lost': {__name__} has no 'No'",
+        ),
+    ],
+)
+async def test_what_is_of_another_kind_is_refused_at_opening(given: dict[str, Any], told: str) -> None:
+    arguments = {**given, "config": {"storage": {"profile": "memory"}, **given.get("config", {})}}
+    with pytest.raises(BadInput, match=told):
+        await Saga.open(**arguments)
+
+
+def test_a_strategy_without_english_texts_or_with_another_weight() -> None:
+    facts = RecordKind("fact", {"en": "What is so."}, "{actor}/facts")
+    with pytest.raises(BadInput, match="strategy 'mine': task has no 'en'"):
+        Strategy("mine", {"ko": "..."}, (facts,))
+    with pytest.raises(BadInput, match="strategy kind 'fact': shown is 50; give a number from 1 to 8"):
+        evolve(facts, shown=50)
+
+
+async def test_an_embedder_that_contradicts_itself() -> None:
+    with pytest.raises(UpstreamError, match="contrary gave vectors of 2 components, and says it gives 3"):
+        await passages(Contrary(), ["a lantern"])
 
 
 async def test_a_curator_of_the_configuration_that_is_none() -> None:

@@ -184,7 +184,7 @@ async def test_an_object_that_is_no_such_store_fails_at_once(
 
 
 async def test_other_objects_are_checked_too(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="embedder: Tides is no embedder; it lacks id, dimension, embed"):
+    with pytest.raises(BadInput, match="embedder: Tides is no Embedder; it lacks baseline, dimension, embed, id"):
         await Saga.open(settings(tmp_path), embedder=Tides())  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="curator: Tides is neither a ChatModel nor a Curator"):
         await Saga.open(settings(tmp_path), curator=Tides())  # type: ignore[arg-type]

@@ -83,8 +83,8 @@ def test_options_are_taken_over_the_defaults(given: dict[str, Any], taken: dict[
     ("given", "why"),
     [
         ({"sise": 4}, r"options\.sise: unknown option; this backend takes: name, size"),
-        ({"size": "4"}, r"options\.size: '4' is a str; give a int"),
-        ({"size": True}, r"options\.size: True is a bool; give a int"),
+        ({"size": "4"}, r"options\.size: '4' is of type str; give one of type int"),
+        ({"size": True}, r"options\.size: True is of type bool; give one of type int"),
     ],
 )
 def test_other_options_are_refused_by_name(given: dict[str, Any], why: str) -> None:

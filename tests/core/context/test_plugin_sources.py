@@ -158,7 +158,7 @@ async def test_the_doctor_says_what_is_installed_and_not_switched_on(odd: None) 
         ("odd", {"laud": True}, BadInput, r"recall\.sources\.odd: options\.laud: unknown option.* takes: loud"),
         ("nameless", {}, BadInput, r"named 'other'; its name must be 'nameless'"),
         ("spelled", {}, BadInput, r"its needs are 'lorebook'; give a tuple of names"),
-        ("plain", {}, BadInput, r"it has no 'async def gather\(self, scene, given\)'"),
+        ("plain", {}, BadInput, r"recall\.sources\.plain: .*gather is not asynchronous; write it with async def"),
         ("fails", {}, StoreUnavailable, r"recall\.sources\.fails: it cannot be opened: OSError: no such chart"),
         ("waits", {}, BadInput, r"'waits' needs 'moon', which is not there; there are: briefing"),
         ("circle", {}, BadInput, r"'circle' needs 'circle', so that none can be the first"),
@@ -263,5 +263,5 @@ OLD = Backend("embedder", "old", open)
 
 async def test_an_embedder_that_does_not_say_whether_it_sees_meaning_is_refused(install: Install) -> None:
     install("old_embedder", OLD_EMBEDDER, "embedder.old = old_embedder:OLD")
-    with pytest.raises(BadInput, match=r"recall\.embedder: 'old' does not say whether it sees meaning"):
+    with pytest.raises(BadInput, match=r"recall\.embedder: 'old': Old is no Embedder; it lacks semantic$"):
         await Saga.open({"storage": {"profile": "memory"}, "recall": {"embedder": "old"}})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +15,19 @@ from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.open_models import open_counter, open_embedder
 
 
+class Fake:
+    """An embedder and a counter."""
+
+    id, dimension, baseline, semantic = "fake", 1, 0.0, True
+
+    async def embed(self, texts: Any, mode: Any) -> Any: ...
+
+    async def aclose(self) -> None: ...
+
+    def count(self, text: str) -> int:
+        return len(text)
+
+
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[OpenOptions]:
     """What backends were opened with; none of them is really opened."""
@@ -24,7 +36,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[OpenOptions]:
     def load(kind: str, name: str) -> Backend:
         async def open_(options: OpenOptions) -> object:
             found.append(options)
-            return SimpleNamespace(id="fake", dimension=1, embed=None, semantic=True)
+            return Fake()
 
         return Backend(kind, name, open_)
 
