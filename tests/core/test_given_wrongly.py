@@ -49,6 +49,9 @@ class Letters:
         return [[1.0] * 26 for _ in texts]
 
 
+LOST = f"{__name__}:Lost"
+
+
 class Contrary:
     """An embedder whose vectors are of another size than it says."""
 
@@ -88,13 +91,8 @@ class Careless(Contrary):
         ({"config": {"plugins": {"saga.backends": {"dict": "a:B"}}}}, "name a backend KIND.NAME, where KIND is one of"),
         ({"config": {"plugins": {"saga.backends": {"stat.x": "a:B"}}}}, "KIND is one of state, .*: stat.x is not"),
         (
-            {
-                "config": {
-                    "plugins": {"saga.backends": {"state.lost": f"{__name__}:Lost"}},
-                    "storage": {"state": "lost"},
-                }
-            },
-            f"backend 'state.lost': {__name__} has no 'No'",
+            {"config": {"plugins": {"saga.backends": {"tokens.no": LOST}}, "token_budget": {"counter": "no"}}},
+            f"backend 'tokens.no': {__name__} has no 'Lost'",
         ),
     ],
 )
@@ -105,7 +103,7 @@ async def test_what_is_of_another_kind_is_refused_at_opening(given: dict[str, An
 
 
 def test_a_strategy_without_english_texts_or_with_another_weight() -> None:
-    facts = RecordKind("fact", {"en": "What is so."}, "{actor}/facts")
+    facts = RecordKind("fact", {"en": "What is so."}, "/{actor}/facts")
     with pytest.raises(BadInput, match="strategy 'mine': task has no 'en'"):
         Strategy("mine", {"ko": "..."}, (facts,))
     with pytest.raises(BadInput, match="strategy kind 'fact': shown is 50; give a number from 1 to 8"):
