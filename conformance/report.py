@@ -363,12 +363,11 @@ def _indented(text: str) -> str:
 
 
 _HEAD = """\
-# Conformance of the included engines
+# Conformance
 
-This page is generated from the reports next to it by
-`python -m conformance matrix docs/conformance --out docs/conformance/README.md`.
-The clauses are in `conformance/spec/`. [Write a backend](../write-a-backend.md#testing-it) explains how to run the
-suite on a backend of your own.
+This page is generated from the reports next to it by `python -m conformance matrix FOLDER --out FOLDER/README.md`. The
+clauses are in `conformance/spec/` of SAGA, and `docs/write-a-backend.md` explains how to run the suite on a backend of
+your own.
 
 *Base* counts the checks that every store of a kind has to pass, *extended* those of the optional capabilities. A
 capability that a store does not declare counts as not passed and is shown as a dash. A clause is `pass` if all its

@@ -86,12 +86,16 @@ class _Misfit(BadInput):
 def preflight(harness: Harness) -> str:
     """Open the store once. Returns the version in its ``info``, or a text that says why it cannot be opened.
 
-    Raises ``BadInput`` if ``open`` is not asynchronous or gives no store of the harness's kind. All checks would fail
-    then, each in a way of its own.
+    Raises ``BadInput`` if ``open`` is not asynchronous, takes no path, or gives no store of the harness's kind. All
+    checks would fail then, each in a way of its own.
     """
     where = f"harness {harness.name!r}"
 
     async def look(folder: Path) -> object:
+        try:
+            inspect.signature(harness.open).bind(folder)
+        except TypeError as misfit:
+            raise _Misfit(f"{where}: open cannot be called with the path of a folder: {misfit}") from misfit
         opening: Any = harness.open(folder)
         if not inspect.isawaitable(opening):
             raise _Misfit(f"{where}: open gave a {type(opening).__name__} at once; write it with async def")

@@ -43,6 +43,11 @@ async def opens(made: Any, path: Path) -> Any:
             lambda path: MemoryState(),
             "open gave a MemoryState at once; write it with async def",
         ),
+        (
+            "state",
+            partial(opens, MemoryState, Path()),
+            "open cannot be called with the path of a folder: too many positional arguments",
+        ),
         ("state", partial(opens, MemoryGraph), "MemoryGraph is no state store; it lacks commit"),
         ("cache", partial(opens, lambda: None), "NoneType is no cache store; it lacks aclose"),
         ("state", partial(opens, PlainGet), "PlainGet.get is not asynchronous; write it with async def"),
