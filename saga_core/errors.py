@@ -47,6 +47,10 @@ class StoreLocked(StoreError):
     """Another process, or another store object in this process, has the path open."""
 
 
+class HalfMoved(StoreLocked):
+    """A journal is being moved into the store, or was: what is there is not complete."""
+
+
 class Closed(StoreError):
     """A call to a store after ``aclose``."""
 

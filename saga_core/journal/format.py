@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from saga_core import codec
-from saga_core.errors import BadInput, Conflict, NewerSchema, StoreCorrupt, StoreLocked
+from saga_core.errors import BadInput, Conflict, HalfMoved, NewerSchema, StoreCorrupt
 from saga_core.journal import keys
 from saga_core.journal.keys import value
 from saga_core.stores import Batch, Key, StateKV
@@ -22,7 +22,7 @@ _TRIES = 64
 async def check_format(kv: StateKV) -> None:
     """Check the format, or write it into an empty store.
 
-    Raises ``NewerSchema`` for a later format, and ``StoreLocked`` while a journal is being moved into the store.
+    Raises ``NewerSchema`` for a later format, and ``HalfMoved`` while a journal is being moved into the store.
     """
     rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY])
     if any(not isinstance(each, bytes) for each in rows.values()):
@@ -30,7 +30,7 @@ async def check_format(kv: StateKV) -> None:
             f"storage.state: {kv.info.name} gave {rows} for keys that are absent; leave them out of the answer"
         )
     if keys.MOVING_KEY in rows:
-        raise StoreLocked(
+        raise HalfMoved(
             f"a journal is being moved into {kv.info.location or kv.info.name}, and part of it is missing: wait until "
             "`saga move` has ended, or give the same command again to finish what was cut off"
         )

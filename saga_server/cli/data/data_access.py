@@ -15,7 +15,7 @@ import click
 from attrs import field, frozen
 
 from saga_core.config import Config
-from saga_core.errors import BadInput, LeaseLost, OwnedElsewhere, StoreLocked
+from saga_core.errors import BadInput, HalfMoved, LeaseLost, OwnedElsewhere, StoreLocked
 from saga_server.cli.settings import Place
 from saga_server.terminal import say
 
@@ -65,6 +65,8 @@ async def _reached(config: Config, asking: Sequence[Asking], work: Work | None) 
 
     try:
         saga = await Saga.open(config, resume=False, hosting=Tenancy())
+    except HalfMoved:
+        raise  # by no server, which could be asked
     except StoreLocked as locked:
         try:
             return await _asked(config, asking)

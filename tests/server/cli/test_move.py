@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from saga_core import Saga
 from saga_core.config import Config, load_config
 from saga_core.counters import Counters
+from saga_core.journal import keys
 from saga_core.storage import open_journal_store, path_of
 from saga_core.stores import Batch
 from saga_server.cli.saga_command import main
@@ -108,6 +109,18 @@ def test_other_targets_are_refused_with_the_remedy(target: str, why: str, tmp_pa
     assert done.exit_code == 2
     assert why in done.output
     assert not (Path.cwd() / "sqlite").exists()
+
+
+def test_a_journal_of_which_a_part_is_missing_is_refused_with_the_remedy_alone(tmp_path: Path) -> None:
+    async def half() -> None:
+        store = await open_journal_store(load_config({"storage": {"path": str(tmp_path)}}, environ={}), Counters())
+        await store.commit(Batch({keys.MOVING_KEY: b""}))
+        await store.aclose()
+
+    asyncio.run(half())
+    done = CliRunner().invoke(main, ["sessions", "--data", str(tmp_path)])
+    assert done.exit_code == 1
+    assert done.stderr.endswith("or give the same command again to finish what was cut off\n")
 
 
 @frozen
