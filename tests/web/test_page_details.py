@@ -188,6 +188,7 @@ async def test_a_person_says_what_she_knows_and_what_not(browser: Browser) -> No
             await visit.page.wait_for_selector(f"{row} [data-item=says]:has-text('what happened in turn 3')")
             await visit.page.click(f"{row} [data-action=save]")
             await visit.page.wait_for_selector(f"{row}[data-knows={then}]")
+            await visit.page.wait_for_selector("[data-item=knowers] [data-item=said] [data-action=undo]")
         assert await visit.findings() == []
 
 

@@ -74,6 +74,10 @@ async def test_a_fact_is_kept_without_a_setting_and_keywords_of_imported_lore_ar
         await page.wait_for_selector("[data-item=said]")
         told = await chat.begin("I wait.")
         assert "Ysolde hums at night" in told.plan.text()
+        await page.click("[data-item=said] [data-action=undo]")
+        await page.wait_for_selector("[data-item=said]:not(:has([data-action=undo]))")
+        again = await chat.begin("I wait longer.")
+        assert "Ysolde hums at night" not in again.plan.text()
 
 
 async def test_an_edited_greeting_stays_and_marks_of_memory_are_shown_nowhere(browser: Browser) -> None:

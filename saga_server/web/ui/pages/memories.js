@@ -27,8 +27,8 @@ export function Page({ session }) {
   const [said, say] = useState(null);
   const reload = () => Promise.all([memories.reload(), changes.reload(), entities.reload(), curation.reload(), standing.reload()]);
   useLive(session, reload);
-  const changed = (text = n("saved")) => {
-    say({ text });
+  const changed = (text = n("saved"), change = null) => {
+    say({ text, change });
     reload();
   };
   const named = entities.data || entities.error; // No change is shown with ids that names are still read for.
@@ -51,7 +51,7 @@ function Learned({ session, found, query, ask, changed }) {
   const fields = [{ name: "text", label: t("text"), kind: "long" }];
   const done = (made) => {
     open(false);
-    if (made) changed();
+    if (made) changed(undefined, made.change);
   };
   const search = (event) => {
     event.preventDefault();
@@ -71,7 +71,7 @@ function Memory({ session, here, record, changed }) {
   const own = record.session === here;
   const done = (made) => {
     edit(null);
-    if (made) changed();
+    if (made) changed(undefined, made.change);
   };
   const forms = {
     edit: { fields: [{ name: "text", label: t("text"), kind: "long", value: record.text }], make: ({ text }) => ({ kind: "remember", record: record.id, text }) },
@@ -109,8 +109,8 @@ function Findings({ session, rows, changed }) {
   const correct = (body) => run(async () => {
     const where = path`api/sessions/${session}/changes`;
     const { tag } = await read(where);
-    await write("POST", where, body, { condition: tag });
-    changed();
+    const made = await write("POST", where, body, { condition: tag });
+    changed(undefined, made.change);
   });
   const decide = (finding, verdict) => { // The key of a question about two names has their ids.
     const [, one, into] = finding.key.split(":");
@@ -139,7 +139,7 @@ function Story({ session, rows, changed }) {
   };
   const done = (made) => {
     open(null);
-    if (made) changed();
+    if (made) changed(undefined, made.change);
   };
   const anew = ({ first, last }, style) => run(async () => put((await write("POST", path`api/sessions/${session}/chapters`, undefined, { query: { first, last, style } })).text));
   const fields = ({ first, last, text }) => [

@@ -6,9 +6,10 @@ import { useLive } from "../lib/live.js";
 import { keep, to } from "../lib/router.js";
 import { brief, Text } from "../lib/text.js";
 import { Copy, Failed, Part, Read, useRun } from "../parts/common.js";
-import { Correct, Lines } from "../parts/correcting.js";
+import { Correct, Lines, Said } from "../parts/correcting.js";
 import { Sentence } from "../parts/sentence.js";
 import billing from "../words/bill.js";
+import now from "../words/now.js";
 import people from "../words/people.js";
 import shell from "../words/shell.js";
 import words from "../words/story.js";
@@ -139,16 +140,20 @@ function Knowers({ session, about, turn }) {
   const t = useWords(words);
   const p = useWords(people);
   const known = useRead(path`api/sessions/${session}/knowledge`, { about, turn });
+  const n = useWords(now);
   const [open, show] = useState("");
+  const [said, say] = useState(null);
   useLive(session, known.reload);
   const done = (made) => {
     show("");
-    if (made) known.reload();
+    if (!made) return;
+    say({ text: n("saved"), change: made.change });
+    known.reload();
   };
   // Whoever is taken out leaves the others who know it. To them alone it is known from then on.
   const others = (id) => known.data.people.filter((each) => each.knows && !each.player && each.id !== id).map((each) => each.id).join(", ");
   const make = (each) => () => (each.knows ? { kind: "audience", number: String(about), audience: "only", ...(others(each.id) && { who: others(each.id) }) } : { kind: "told", number: String(about), who: each.id });
-  return html`<${Read} from=${known}>${known.data?.people.length > 0 && html`<div data-item="knowers"><h3>${t("knowers")}</h3>
+  return html`<${Read} from=${known}>${known.data?.people.length > 0 && html`<div data-item="knowers"><h3>${t("knowers")}</h3><${Said} said=${said} say=${say} session=${session} reload=${known.reload} />
     <ul class="lines">${known.data.people.map((each) => html`<li key=${each.id} data-knows=${each.knows}><div class="line"><a class="says" href=${to("people", { who: each.id })}><${Text} value=${each.name} most=${80} /></a>
       <small>${!each.knows ? p("knowsNot") : each.by ? p("knowsFrom", { n: each.since, who: brief(each.by, 40) }) : p("knowsSince", { n: each.since })}</small>
       ${!each.player && html`<span class="from"><button type="button" class="quiet" data-action="knows" aria-expanded=${open === each.id} onClick=${() => show(open === each.id ? "" : each.id)}>${t(each.knows ? "unknow" : "know")}</button></span>`}</div>
