@@ -15,6 +15,8 @@ _MOST = 65_536
 """Characters of an own call's arguments that are kept."""
 _MOST_CALLS = 8
 """Own calls that are answered in one round. Further ones are dropped."""
+_LONGEST_NAME = 256
+"""Characters of a tool's name that are kept. APIs allow 64 or 128."""
 _THOUGHTS = ("reasoning", "reasoning_content", "reasoning_details", "extra_content")
 """Fields of a message that a provider may have signed, and wants back with the answers to its calls."""
 _TEXTS = ("text", "summary", "data")
@@ -28,9 +30,19 @@ class GatheredCall:
     id: str
     index: int | None
     name: str = ""
-    arguments: str = ""
+    pieces: list[str] = field(factory=list)
+    """The arguments. A text that grows would be copied for each piece, megabytes of it thousands of times."""
+    size: int = 0
+    """The number of characters that came of the arguments."""
     extra: Mapping[str, Any] = field(factory=dict)
     """Data that a provider adds (``extra_content``)."""
+
+    @property
+    def arguments(self) -> str:
+        """The arguments so far."""
+        if len(self.pieces) > 1:
+            self.pieces = ["".join(self.pieces)]
+        return "".join(self.pieces)
 
     @property
     def parsed(self) -> Any:
@@ -84,8 +96,11 @@ class GatheredCalls:
             self._by_id[found.id] = at
         if found.index is not None:
             self._by_index[found.index] = at
-        found.name += name if name != found.name else ""  # some servers repeat it in each piece
-        found.arguments += piece
+        if name != found.name:  # some servers repeat it in each piece
+            found.name = (found.name + name)[:_LONGEST_NAME]
+        if piece:
+            found.pieces.append(piece)
+            found.size += len(piece)
         if isinstance(call.get("extra_content"), Mapping):
             found.extra = call["extra_content"]
         return at, piece
@@ -95,7 +110,9 @@ class GatheredCalls:
         """Whether a piece begins another call than the one of its id, which some servers give to several calls."""
         if index is not None and call.index is not None and index != call.index:
             return True
-        return bool(name) and _is_object(piece) and _is_object(call.arguments)
+        if not name or call.size > _MOST:  # very long ones are not looked at, for each piece again
+            return False
+        return _is_object(piece) and _is_object(call.arguments)
 
     def _begun(self, number: str, index: int | None) -> int:
         """Return the position of the call that this piece continues; -1 for a new call."""
@@ -139,7 +156,7 @@ class OwnCalls:
                 continue
             at, _ = self._round.add(piece)
             if calls[at].name in self.names:
-                calls[at].arguments = calls[at].arguments[:_MOST]
+                calls[at].pieces = [calls[at].arguments[:_MOST]]
             else:
                 own = sum(call.name in self.names for call in calls[:at])
                 others.append({**piece, "index": piece["index"] - own} if own and piece.get("index") == at else piece)
@@ -191,6 +208,7 @@ def _joined(pieces: list[Any]) -> Any:
         return pieces[-1]
     found: list[Any] = []
     at: dict[Any, dict[str, Any]] = {}
+    growing: dict[tuple[Any, str], list[str]] = {}
     for each in (each for piece in pieces for each in piece):
         key = (each.get("type"), each["index"]) if isinstance(each, Mapping) and "index" in each else None
         if key is None or key not in at:
@@ -200,6 +218,10 @@ def _joined(pieces: list[Any]) -> Any:
         # A thought whose text comes in pieces. Its signature, which may come last, is valid for the whole text alone.
         for name, value in each.items():
             whole = at[key].get(name)
-            grows = name in _TEXTS and isinstance(whole, str) and isinstance(value, str)
-            at[key][name] = whole + value if grows else whole if value is None else value
+            if name in _TEXTS and isinstance(whole, str) and isinstance(value, str):
+                growing.setdefault((key, name), [whole]).append(value)
+            elif value is not None:
+                at[key][name] = value
+    for (key, name), texts in growing.items():
+        at[key][name] = "".join(texts)
     return found

@@ -384,8 +384,8 @@ class MessagePieces(Pieces):
     """
 
     _calls: int = field(default=0, init=False)
-    _thinking: str = field(default="", init=False)
-    _signature: str = field(default="", init=False)
+    _thinking: list[str] = field(factory=list, init=False)
+    _signature: list[str] = field(factory=list, init=False)
 
     @property
     def shape(self) -> tuple[str, ...]:
@@ -425,13 +425,13 @@ class MessagePieces(Pieces):
 
     def _thought(self, text: Any) -> Iterator[ChatPart]:
         if isinstance(text, str) and text:
-            self._thinking += text
+            self._thinking.append(text)
             yield ExtraPart({"reasoning_content": text}, self.index)
 
     def _signed(self) -> Iterator[ChatPart]:
         """Yield the thoughts of a block with the signature by which the provider recognises them."""
-        thought, signature = self._thinking, self._signature
-        self._thinking = self._signature = ""
+        thought, signature = "".join(self._thinking), "".join(self._signature)
+        self._thinking, self._signature = [], []
         if signature:
             yield self._detail({"type": "reasoning.text", "text": thought, "signature": signature})
 
@@ -447,7 +447,7 @@ class MessagePieces(Pieces):
         elif kind == "thinking_delta":
             yield from self._thought(delta.get("thinking"))
         elif kind == "signature_delta" and isinstance(delta.get("signature"), str):
-            self._signature += delta["signature"]
+            self._signature.append(delta["signature"])
         elif kind == "input_json_delta" and isinstance(delta.get("partial_json"), str) and delta["partial_json"]:
             yield self._call({"function": {"arguments": delta["partial_json"]}})
 
@@ -459,7 +459,7 @@ class MessagePieces(Pieces):
             yield from self._text(block.get("text"))
         elif kind == "thinking":
             yield from self._thought(block.get("thinking"))
-            self._signature = block["signature"] if isinstance(block.get("signature"), str) else ""
+            self._signature = [block["signature"]] if isinstance(block.get("signature"), str) else []
         elif kind == "redacted_thinking" and isinstance(block.get("data"), str):
             yield self._detail({"type": "reasoning.encrypted", "data": block["data"]})
         elif kind == "tool_use":

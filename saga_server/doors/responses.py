@@ -186,6 +186,8 @@ class ResponsesFormat(ReplyFormat):
     _output: list[dict[str, Any]] = field(factory=list, init=False)
     """The items so far; the last one may be open."""
     _open: bool = field(default=False, init=False)
+    _pieces: list[str] = field(factory=list, init=False)
+    """What has come of the open item."""
     _calls: StreamedCalls = field(factory=StreamedCalls, init=False)
 
     def _response(self, status: str, error: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -227,7 +229,7 @@ class ResponsesFormat(ReplyFormat):
     def _open_item(self, item: dict[str, Any]) -> bytes:
         closed = self._close()
         self._output.append(item)
-        self._open = True
+        self._open, self._pieces = True, []
         told = self._event("response.output_item.added", output_index=len(self._output) - 1, item=item)
         if item["type"] == "message":
             item["content"].append({"type": "output_text", "text": "", "annotations": [], "logprobs": []})
@@ -242,7 +244,7 @@ class ResponsesFormat(ReplyFormat):
     def text(self, index: int, text: str) -> bytes:
         """``response.output_text.delta``."""
         begun = b"" if self._is_open("message") else self._open_item(_message())
-        self._output[-1]["content"][0]["text"] += text
+        self._pieces.append(text)
         return begun + self._event("response.output_text.delta", **self._at, content_index=0, delta=text, logprobs=[])
 
     def extra(self, index: int, fields: Mapping[str, Any]) -> bytes:
@@ -252,7 +254,7 @@ class ResponsesFormat(ReplyFormat):
         if thought:
             if not self._is_open("reasoning"):
                 told.append(self._open_item(_reasoning()))
-            self._output[-1]["summary"][0]["text"] += thought
+            self._pieces.append(thought)
             at = {**self._at, "summary_index": 0}
             told.append(self._event("response.reasoning_summary_text.delta", **at, delta=thought))
         told += [self._call(begun, piece) for begun, piece in self._calls.pieces(fields)]
@@ -260,7 +262,7 @@ class ResponsesFormat(ReplyFormat):
 
     def _call(self, begun: GatheredCall | None, piece: str) -> bytes:
         told = b"" if begun is None else self._open_item(_function_call(begun.id, begun.name))
-        self._output[-1]["arguments"] += piece
+        self._pieces.append(piece)
         return told + (self._event("response.function_call_arguments.delta", **self._at, delta=piece) if piece else b"")
 
     def _close(self) -> bytes:
@@ -268,21 +270,22 @@ class ResponsesFormat(ReplyFormat):
         if not self._open:
             return b""
         self._open = False
-        item, at = self._output[-1], self._at
+        item, at, whole = self._output[-1], self._at, "".join(self._pieces)
         item["status"] = "completed"
         told = b""
         if item["type"] == "message":
             part = item["content"][0]
+            part["text"] = whole
             told += self._event("response.output_text.done", **at, content_index=0, text=part["text"], logprobs=[])
             told += self._event("response.content_part.done", **at, content_index=0, part=part)
         elif item["type"] == "reasoning":
             part = item["summary"][0]
+            part["text"] = whole
             told += self._event("response.reasoning_summary_text.done", **at, summary_index=0, text=part["text"])
             told += self._event("response.reasoning_summary_part.done", **at, summary_index=0, part=part)
         else:
-            told += self._event(
-                "response.function_call_arguments.done", **at, name=item["name"], arguments=item["arguments"]
-            )
+            item["arguments"] = whole
+            told += self._event("response.function_call_arguments.done", **at, name=item["name"], arguments=whole)
         told += self._event("response.output_item.done", output_index=at["output_index"], item=item)
         if item["type"] == "function_call":
             told += b"".join(self._call(call, call.arguments) for call in self._calls.rest()) + self._close()

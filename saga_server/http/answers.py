@@ -214,9 +214,7 @@ class WholeAnswer(Answer):
         self._choices.setdefault(index, Choice(index))
 
     def _say(self, index: int, shown: str, fields: Mapping[str, Any]) -> None:
-        choice = self._choices[index]
-        choice.text += shown
-        choice.add(fields)
+        self._choices[index].add(shown, fields)
 
     @property
     def has_begun(self) -> bool:
@@ -231,7 +229,7 @@ class WholeAnswer(Answer):
         choices = [self._choices[index] for index in sorted(self._choices)] or [Choice(0)]
         for choice in choices:
             reply = self.begun.replies[choice.index]
-            choice.text += reply.finish()
+            choice.add(reply.finish(), {})
             choice.finish = reply.ended_by
         notice = await self.outlet.commit(self.begun)
         late = filter(None, (notice, self.begun.cut_short))

@@ -90,16 +90,36 @@ class Choice:
     """One choice of a reply that is sent as a whole."""
 
     index: int
-    text: str = ""
-    extra: dict[str, Any] = field(factory=dict)
     finish: str = "stop"
+    _texts: list[str] = field(factory=list, init=False)
+    _extra: dict[str, list[Any]] = field(factory=dict, init=False)
 
-    def add(self, fields: Mapping[str, Any]) -> None:
-        """Add fields of a delta. Texts and lists are appended to, other values replaced."""
+    def add(self, text: str, fields: Mapping[str, Any]) -> None:
+        """Add a piece of text and the fields of a delta. Texts and lists are appended to, other values replaced."""
+        self._texts.append(text)
         for name, value in fields.items():
-            before: Any = self.extra.get(name)
-            grows = isinstance(before, str | list) and type(before) is type(value)
-            self.extra[name] = before + value if grows else value
+            before = self._extra.get(name)
+            if before and isinstance(value, str | list) and type(before[0]) is type(value):
+                before.append(value)
+            else:
+                self._extra[name] = [value]
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        return "".join(self._texts)
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """The other fields of the message."""
+        return {name: _joined(values) for name, values in self._extra.items()}
+
+
+def _joined(values: list[Any]) -> Any:
+    """The value that came in pieces of one type."""
+    if len(values) == 1:
+        return values[0]
+    return "".join(values) if isinstance(values[0], str) else [each for value in values for each in value]
 
 
 def event(value: Mapping[str, Any], name: str = "") -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from time import process_time
 from typing import Any
 
 import pytest
@@ -222,3 +223,17 @@ def test_thoughts_in_parts_of_the_content_are_no_story() -> None:
     delta = {"content": [thought, {"type": "text", "text": "She nods."}]}
     found = read(ModelReply(BLAME, ChatPieces()), _chat(delta), _chat({}, "stop"))
     assert (text(found), found[0]) == ("She nods.", ExtraPart({"reasoning_content": "Hm."}))
+
+
+@pytest.mark.parametrize("kind", ["signature", "thinking"])
+def test_a_signature_in_thousands_of_pieces_is_not_copied_for_each(kind: str) -> None:
+    reader, piece = MessagePieces(), {"type": f"{kind}_delta", kind: "s" * 1_000}
+    block = {"type": "thinking", "thinking": "s" * 2_000_000, "signature": "s" * 2_000_000}
+    list(reader.read({"type": "content_block_start", "content_block": block}, whole=False))
+    began = process_time()
+    for _ in range(2_000):
+        list(reader.read({"type": "content_block_delta", "delta": piece}, whole=False))
+    assert process_time() - began < 0.2
+    (part,) = reader.read({"type": "content_block_stop"}, whole=False)
+    assert isinstance(part, ExtraPart)
+    assert len(part.fields["reasoning_details"][0]["text" if kind == "thinking" else kind]) == 4_000_000

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from itertools import chain, zip_longest
+from time import process_time
 from typing import Any
 
 import pytest
 
 from saga_server.doors.messages import MessagesFormat
 from saga_server.doors.responses import ResponsesFormat
-from saga_server.http.reply_format import ReplyFormat
+from saga_server.http.reply_format import Choice, ReplyFormat
 
 CALLS = [("call_1", "roll", '{"dice": 2}'), ("call_2", "look", '{"at": "문"}'), ("call_3", "wait", "{}")]
 
@@ -64,3 +65,27 @@ def test_each_call_is_one_item(repeats: bool, cut: int, beside: bool) -> None:
     done = [each["item"] for each in events if each["type"] == "response.output_item.done"]
     assert [each["type"] for each in done] == ["message", "function_call", "function_call", "function_call"]
     assert [(each["call_id"], each["name"], each["arguments"]) for each in done[1:]] == CALLS
+
+
+@pytest.mark.parametrize("make", ["text", "thought", "whole"])
+def test_megabytes_in_pieces_are_not_copied_for_each_piece(make: str) -> None:
+    shape, choice, piece = ResponsesFormat("m"), Choice(0), "s" * 500
+    shape.text(0, "s" * 2_000_000) if make == "text" else shape.extra(0, {"reasoning": "s" * 2_000_000})
+    choice.add("s" * 2_000_000, {"refusal": "s" * 2_000_000})
+    began = process_time()
+    for _ in range(2_000):
+        if make == "text":
+            shape.text(0, piece)
+        elif make == "thought":
+            shape.extra(0, {"reasoning": piece})
+        else:
+            choice.add(piece, {"refusal": piece, "google_parts": [1]})
+    assert process_time() - began < 0.3
+    if make == "whole":
+        assert (len(choice.text), len(choice.extra["refusal"]), choice.extra["google_parts"]) == (
+            3_000_000,
+            3_000_000,
+            [1] * 2_000,
+        )
+    else:
+        assert b"s" * 3_000_000 in shape.finish(0, "stop")
