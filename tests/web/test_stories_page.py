@@ -74,5 +74,16 @@ async def test_a_story_is_found_by_its_title_deleted_and_brought_back(browser: B
         assert [turn.reply for turn in turns[1:]] == ["Hana looks up from the oven."]
         await page.click("[data-item=story] [data-action=delete]")
         await page.wait_for_selector("[data-item=trashed]")
+        await page.click("[data-action=discard]")
+        assert await visit.too_wide() == 0 and await visit.findings() == []
+        await page.click("[data-item=discard] [data-action=cancel]")
+        assert len(await saga.parts.stores.state.scan(("trash",))) > 0, "it is asked first"
+        await page.click("[data-action=discard]")
+        await page.click("[data-action=discard-yes]")
+        await page.wait_for_selector("[data-item=trash]", state="detached")
+        assert await saga.parts.stores.state.scan(("trash",)) == []
+        await page.fill("[data-action=search]", "mill")
+        await page.click("[data-item=story] [data-action=delete]")
+        await page.wait_for_selector("[data-item=trashed]")
         assert await empty_trash(saga.parts.stores.state, saga.parts.clock.now() + KEPT) == 1
         assert await saga.parts.stores.state.scan(("trash",)) == []

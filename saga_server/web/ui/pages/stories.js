@@ -55,12 +55,16 @@ function Story({ story, reload }) {
 function Trashed({ story, name, reload }) {
   const t = useWords(words);
   const [run, running, error] = useRun();
+  const s = useWords(shell);
+  const [asking, ask] = useState(false);
   const then = (method) => () => run(async () => {
     await write(method, path`api/trash/${story.id}`);
     await reload();
   });
   return html`<li data-item="trashed"><div class="line long"><span class="says"><${Text} value=${name} most=${120} /> <small>${t("until", { when: moment(story.until) })}</small></span>
     <span class="from"><button type="button" class="quiet" data-action="restore" disabled=${running} aria-label=${`${t("restore")}: ${brief(name)}`} onClick=${then("POST")}>${t("restore")}</button>
-      <button type="button" class="quiet" data-action="discard" disabled=${running} aria-label=${`${t("discard")}: ${brief(name)}`} onClick=${then("DELETE")}>${t("discard")}</button></span></div>
+      <button type="button" class="quiet" data-action="discard" aria-expanded=${asking} aria-label=${`${t("discard")}: ${brief(name)}`} onClick=${() => ask(!asking)}>${t("discard")} …</button></span></div>
+    ${asking && html`<div class="edit" data-item="discard"><p>${t("discardAsk")}</p><div class="actions"><button type="button" class="danger" data-action="discard-yes" disabled=${running} onClick=${then("DELETE")}>${t("discard")}</button>
+      <button type="button" data-action="cancel" onClick=${() => ask(false)}>${s("cancel")}</button></div></div>`}
     <${Failed} error=${error} /></li>`;
 }
