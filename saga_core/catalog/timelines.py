@@ -21,6 +21,7 @@ from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, part
 from saga_core.views import Projector
 
 _RUN_EXCERPT = 100
+_WITH_WORDS = 200
 
 
 async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
@@ -197,7 +198,8 @@ class Timelines:
         """Return the named timelines and the ends of all other paths, newest first.
 
         Each has ``name`` and ``fork`` (None without a name), ``head``, ``depth``, ``updated``, whether it is the
-        ``active`` one, and whether its views are currently rendered (``live``).
+        ``active`` one, whether its views are currently rendered (``live``), and how its last reply begins (``ends``; of
+        the first 200).
         """
         live = await self.directory.load(session_id)
         shown = await self.projector.shown(live.session.id)
@@ -207,6 +209,8 @@ class Timelines:
         rows += [(node.id, None, None) for node in live.tree.leaves() if node.id not in heads]
         rows.sort(key=lambda row: row[1] or "")
         rows.sort(key=lambda row: row[0], reverse=True)
+        last = list(dict.fromkeys(head for head, _, _ in rows[:_WITH_WORDS]))
+        ends = {turn.id: turn.reply[:_RUN_EXCERPT] for turn in await self.journal.turns(live.session.id, last)}
         return [
             {
                 "name": name,
@@ -216,6 +220,7 @@ class Timelines:
                 "updated": live.tree.get(head).at,
                 "active": head == live.head,
                 "live": head in shown,
+                "ends": ends.get(head, ""),
             }
             for head, name, fork in rows
         ]

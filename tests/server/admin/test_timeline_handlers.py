@@ -50,6 +50,7 @@ class TestNames:
         }
         (row,) = (await ok(client, "GET", f"/api/sessions/{played.session}/timelines"))["timelines"]
         assert (row["name"], row["head"], row["fork"], row["active"]) == ("어두운 결말", played.turn, played.turn, True)
+        assert row["ends"] == THERE
         path = "/api/sessions/나의 모험/timelines/"
         renamed = await ok(client, "POST", f"{path}어두운 결말", json={"name": "밝은/결말 50%"})
         assert (renamed["name"], renamed["enter"]) == ("밝은/결말 50%", "나의 모험@밝은/결말 50%")

@@ -290,7 +290,7 @@ function Compare({ session, rows, open }) {
   const [found, put] = useState(null);
   const options = [
     ...(open ? [{ value: open, label: t("thisTurn") }] : []),
-    ...rows.slice(0, 200).map((each) => ({ value: each.head, label: each.name ? brief(each.name, 40) : each.active ? t("theHead", { n: each.depth }) : t("endOf", { n: each.depth }) })),
+    ...rows.slice(0, 200).map((each) => ({ value: each.head, label: each.name ? brief(each.name, 40) : each.active ? t("theHead", { n: each.depth }) : [t("endOf", { n: each.depth }), brief(each.ends, 40)].filter(Boolean).join(": ") })),
   ];
   useEffect(() => put(null), [open]);
   const compare = (event) => {
