@@ -38,6 +38,8 @@ class _Known:
     revision: int
     origins: dict[StateLineKey, LineOrigin] = field(factory=dict)
     notes: dict[tuple[int, str], LineOrigin] = field(factory=dict)
+    changes: dict[str, LineOrigin] = field(factory=dict)
+    """The first turn that each change amends."""
 
 
 @define(eq=False)
@@ -66,6 +68,8 @@ class LineOrigins:
                 for other in (line.other, *gone.get(line.other, ()))
             ]
             rows = [known.origins[name] for name in names if name in known.origins]
+            if not rows and line.kind == "item":  # it came to somebody of whom its owner was split off
+                rows = [each for (kind, _, item), each in known.origins.items() if (kind, item) == ("item", line.other)]
             return max(rows, key=lambda each: each.depth, default=opening)
 
         return [found(line) for line in lines]
@@ -77,7 +81,7 @@ class LineOrigins:
             known = _Known("", revision)
         after = live.tree.get(known.turn).depth + 1 if known.turn else 0
         ids = [node.id for node in live.tree.path(turn) if node.depth >= after]
-        fresh = _Known(turn, revision, dict(known.origins), dict(known.notes))
+        fresh = _Known(turn, revision, dict(known.origins), dict(known.notes), dict(known.changes))
         async for each in live.each_turn(ids):
             _read(live, each, fresh)
         self._known[live.session.id] = fresh
@@ -97,6 +101,8 @@ def _read(live: LiveSession, turn: Turn, known: _Known) -> None:
 
 def _take(turn: Turn, events: tuple[Event, ...], known: _Known, by: str, change: str | None) -> None:
     origin = LineOrigin(turn.id, turn.depth, by, change)
+    if change is not None:  # a correction of two turns is of the first
+        origin = known.changes.setdefault(change, origin)
     for event in events:
         for key in touched(event):
             known.origins[key] = origin

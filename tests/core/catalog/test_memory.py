@@ -211,6 +211,26 @@ async def test_a_correction_at_a_turn_holds_from_that_turn_only(saga: Saga) -> N
     assert (await saga.describe("숲"))["mood"] != "calm"
 
 
+async def test_a_death_by_hand_is_shown_and_told_since_the_same_turn(saga: Saga) -> None:
+    chat = Frontend(saga, session="길")
+    for number in range(3):
+        await chat.say(f"{number}째 길을 간다", "길이 갈라진다.", npc_met=("에르겐",) if not number else ())
+    await saga.memory.correct("길", "status", {"who": "에르겐", "status": "dead"})
+    (line,) = [each for each in (await saga.memory.lines("길"))["lines"] if each["kind"] == "status"]
+    assert line["turn"] == 2, "it was so before the latest reply, and so the narrator is told"
+    assert f"에르겐 ({line['turn']}턴부터)" in (await chat.begin("에르겐은 어디에 있나")).context.text
+
+
+async def test_what_a_person_had_before_she_was_split_off_came_when_it_came(saga: Saga) -> None:
+    chat = Frontend(saga, session="길")
+    await chat.say("가자", "간다.", npc_met=("데지",), items_transferred=(ItemTransfer("얼음", "에르겐", "데지"),))
+    await chat.say("더 가자", "간다.")
+    await saga.memory.correct("길", "merge", {"one": "데지", "into": "아리아"})
+    await saga.memory.correct("길", "split", {"of": "아리아", "name": "데지"})
+    (line,) = [each for each in (await saga.memory.lines("길"))["lines"] if each["text"] == "얼음"]
+    assert (line["turn"], line["by"]) == (1, "block")
+
+
 async def test_a_condition_is_added_to_those_there_are_and_ended_alone(saga: Saga) -> None:
     async def condition() -> list[str]:
         return [each["text"] for each in (await saga.memory.lines("모험"))["lines"] if each["kind"] == "condition"]
