@@ -63,6 +63,13 @@ async def test_wounds_and_the_things_of_others_are_shown_and_corrected(browser: 
         await page.click("[data-action=save]")
         await page.wait_for_selector(f"{condition}:has-text('small cut')", state="detached")
         await page.wait_for_selector(f"{condition}:has-text('a fever')")
+        mood = "[data-item=you] [data-kind=mood]"
+        for text, says in (("grieving", "Mood: grieving"), ("", "Mood: none told")):
+            await page.click(f"{mood} [data-action=edit]")
+            await page.fill("[data-item=correction] [name=mood]", text)
+            await page.click("[data-action=preview]")
+            await page.click("[data-action=save]")
+            await page.wait_for_selector(f"{mood}:has-text('{says}')")
         await page.click(f"{here}[data-kind=item] [data-action=off]")
         await page.click("[data-action=save]")
         await page.wait_for_selector(f"{here}[data-kind=item]", state="detached")

@@ -195,7 +195,10 @@ function edits(line, t, now, people, clocked) {
       ],
       make: ({ hp, max_hp }) => ({ kind: "hp", who, hp, ...(max_hp && Number(max_hp) !== line.top ? { max_hp } : {}) }),
     };
-    case "mood": return { fields: [{ name: "mood", label: t("mood"), value: line.text }], make: ({ mood }) => ({ kind: "mood", who, mood }) };
+    case "mood": return { // Without one, none is told.
+      fields: [{ name: "mood", label: t("mood"), value: line.text, free: Boolean(line.text) }],
+      make: ({ mood }) => (mood.trim() ? { kind: "mood", who, mood } : { kind: "attribute", who, attribute: "mood" }),
+    };
     case "item": return {
       fields: [
         { name: "quantity", label: t("quantity"), value: line.number, kind: "number", min: 0 },
