@@ -201,6 +201,9 @@ async def test_a_scene_is_written_anew_by_hand_and_stays(browser: Browser) -> No
         await visit.open("memories", session=begun.session.id)
         scene = "[data-item=chapter]"
         await visit.page.click(f"{scene} [data-action=edit]")
+        wide = "each => each.getBoundingClientRect().width / each.closest('form').getBoundingClientRect().width"
+        assert await visit.page.eval_on_selector(f"{scene} textarea", wide) > 0.9
+        assert await visit.page.eval_on_selector(f"{scene} textarea", "each => each.rows") > 3
         await visit.page.fill(f"{scene} textarea", "They passed ten stones.")
         await visit.page.click(f"{scene} [data-action=preview]")
         await visit.page.click(f"{scene} [data-action=save]")

@@ -109,7 +109,7 @@ export function Correct({ session, turn, fields, make, says, done, condition, kn
       ${each.options
         ? html`<select name=${each.name} required>${each.value === undefined && html`<option value="">${t("choose")}</option>`}${each.options.map((one) => html`<option key=${one.value ?? one} value=${one.value ?? one} selected=${(one.value ?? one) === each.value}>${one.label ?? one}</option>`)}</select>`
         : each.kind === "long"
-          ? html`<textarea name=${each.name} rows="3" required=${!each.free} defaultValue=${each.value ?? ""}></textarea>`
+          ? html`<textarea name=${each.name} rows=${Math.max(3, Math.min(12, Math.ceil((each.value ?? "").length / 60)))} required=${!each.free} defaultValue=${each.value ?? ""}></textarea>`
           : html`<input name=${each.name} type=${each.kind ?? "text"} defaultValue=${each.value ?? ""} required=${!each.free} min=${each.min} max=${each.max} autocomplete="off" list=${each.suggest?.length ? `suggest-${each.name}` : null} />`}
       ${each.suggest?.length > 0 && html`<datalist id=${`suggest-${each.name}`}>${each.suggest.map((one) => html`<option key=${one} value=${one} />`)}</datalist>`}
     </label>`)}</div>
