@@ -331,7 +331,10 @@ class Saga:
         return report
 
     def reconfigure(self, config: Source) -> None:
-        """Use ``config`` from now on, given as to ``open``. Stores, sources and curators stay as they were opened."""
+        """Use ``config`` from now on, given as to ``open``.
+
+        Stores, sources, modules, curators and strategies stay as they were opened.
+        """
         config = load_config(config)
         self._parts.settings.config = config
         if self._ephemeral is not None:

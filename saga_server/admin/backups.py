@@ -42,7 +42,8 @@ def state_file(config: Config) -> Path:
     if backend != "sqlite" or path is None:
         raise NotSupported(
             f"storage.state: the journal is kept by {backend}; back it up with that engine's own tools, or move single "
-            "sessions with saga export"
+            f"sessions with saga export; restore a backup into a folder with state: sqlite, then saga move --to state="
+            f"{backend}"
         )
     return path
 

@@ -115,9 +115,15 @@ class Doors:
         return doors
 
     def add(self, name: str, door: Door) -> None:
-        """Add a door. Raises ``TypeError`` for anything else, and ``ValueError`` if one of its paths is taken."""
+        """Add a door. Raises ``TypeError`` for anything else, and ``ValueError`` if a path is none or is taken."""
         if not isinstance(door, Door):
             raise TypeError(f"a {type(door).__name__}, and no saga_server.http.Door")
+        served: list[tuple[str, Any]] = [(each.template, each.methods) for each in door.patterns]
+        for path, methods in (*door.paths.items(), *served):
+            if not path.startswith("/"):
+                raise ValueError(f"{path!r} does not begin with '/'")
+            if not isinstance(methods, Mapping) or not all(name.isupper() for name in methods):
+                raise TypeError(f"{path} has {methods!r}; give its handlers by method, such as {{'POST': chat}}")
         for path in door.paths:
             taken = next((other for other, each in self.loaded.items() if path in each.paths), None)
             if taken is not None:

@@ -313,6 +313,12 @@ class TestForget:
         assert traces(here / "data", "자색고래") == []
         assert len(listed()) == 2
 
+    def test_a_backup_for_another_engine_is_told_the_way(self, here: Path) -> None:
+        well("backup", "old.db")
+        (here / "saga.yaml").write_text("storage: {path: data, state: memory}", encoding="utf-8")
+        refused = saga("restore", "old.db", "--config", "saga.yaml")
+        assert "restore a backup into a folder with state: sqlite, then saga move --to state=memory" in refused.stderr
+
     def test_one_thing_at_a_time(self, here: Path) -> None:
         for wrong in ([], ["나의 모험", "--owner", "k"], ["--name", "x", "--owner", "k"]):
             assert saga("forget", *wrong, "--yes").exit_code == 2

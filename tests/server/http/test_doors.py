@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.metadata import EntryPoint
 from typing import Any
@@ -153,3 +154,16 @@ async def test_a_door_that_cannot_be_loaded_leaves_the_others_working(
     assert {"door broken", "door odd", "door second"} <= {each["about"] for each in examined if not each["good"]}
     logged = [record.getMessage() for record in caplog.records if record.name == "saga.server"]
     assert len([line for line in logged if line.startswith("the door ")]) == 3
+
+
+@pytest.mark.parametrize(
+    ("paths", "told"),
+    [
+        ({"mine": {"POST": None}}, "'mine' does not begin with '/'"),
+        ({"/mine": {"post": None}}, "/mine has {'post': None}; give its handlers by method, such as {'POST': chat}"),
+        ({"/mine": len}, "/mine has <built-in function len>; give its handlers by method"),
+    ],
+)
+def test_paths_that_would_not_be_served_are_refused(paths: Any, told: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=re.escape(told)):
+        Doors().add("mine", Door(paths=paths))
