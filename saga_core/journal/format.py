@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from saga_core import codec
-from saga_core.errors import BadInput, Conflict, HalfMoved, NewerSchema, StoreCorrupt
+from saga_core.errors import BadInput, Conflict, HalfMoved, NewerSchema, SagaError, StoreCorrupt, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.journal.keys import value
 from saga_core.stores import Batch, Key, StateKV
@@ -24,7 +24,15 @@ async def check_format(kv: StateKV) -> None:
 
     Raises ``NewerSchema`` for a later format, and ``HalfMoved`` while a journal is being moved into the store.
     """
-    rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY])
+    try:
+        rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY])
+    except SagaError:
+        raise
+    except Exception as error:  # of an engine of others
+        why = f"{type(error).__name__}: {error}"
+        raise StoreUnavailable(
+            f"storage.state: {kv.info.name} could not give two keys that may be absent ({why})"
+        ) from error
     if any(not isinstance(each, bytes) for each in rows.values()):
         raise BadInput(
             f"storage.state: {kv.info.name} gave {rows} for keys that are absent; leave them out of the answer"

@@ -13,7 +13,7 @@ from attrs import define, field, frozen
 
 from saga_core.errors import BadInput, StoreError
 from saga_core.journal import Scanned, keys, pages
-from saga_core.stores import Batch, Key, StateKV
+from saga_core.stores import Batch, Key, StateKV, StoreInfo
 
 _PAGE = 500
 _MOST_BYTES = 8 * 1_024 * 1_024
@@ -159,8 +159,13 @@ class _Writing:
 
 
 async def _entries(store: Scanned) -> AsyncIterator[tuple[Key, bytes]]:
-    """Yield the entries to move, in the order of their keys."""
+    """Yield the entries to move. Raises ``StoreError`` if they are not in the order of their keys."""
+    last: Key = ()
     async for page in pages(store, (), _PAGE):
         for key, value in page:
+            if key <= last:
+                name = getattr(store, "info", StoreInfo("state", "the server")).name
+                raise StoreError(f"the scan of {name} gave {key} behind {last}; keys come in their order, each once")
+            last = key
             if not any(key[: len(prefix)] == prefix for prefix in _STAYS):
                 yield key, value

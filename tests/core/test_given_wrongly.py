@@ -11,9 +11,10 @@ from attrs import evolve
 
 from saga_backends.memory import MemoryState
 from saga_core import Saga, registry
-from saga_core.errors import BadInput, NotFound, UpstreamError
+from saga_core.errors import BadInput, NotFound, StoreError, StoreUnavailable, UpstreamError
+from saga_core.maintenance import move_journal
 from saga_core.modules import Modules
-from saga_core.stores import Key
+from saga_core.stores import Batch, Key
 from saga_core.strategies import RecordKind, Strategy
 from saga_core.views.vector_views import passages
 from tests.core.frontend import MEMORY, Frontend, memory_config
@@ -133,6 +134,28 @@ class Absent(MemoryState):
 async def test_a_store_that_answers_for_absent_keys() -> None:
     with pytest.raises(BadInput, match="for keys that are absent; leave them out"):
         await Saga.open(memory_config(), stores={"state": Absent()})
+
+
+class Strict(MemoryState):
+    async def get(self, keys: Iterable[Key]) -> Any:
+        return {key: dict[Key, bytes]()[key] for key in keys}
+
+
+async def test_a_store_that_fails_for_absent_keys() -> None:
+    with pytest.raises(StoreUnavailable, match=r"memory could not give two keys that may be absent \(KeyError: "):
+        await Saga.open(memory_config(), stores={"state": Strict()})
+
+
+class Backwards(MemoryState):
+    async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
+        return (await super().scan(prefix, after=after, limit=limit))[::-1]
+
+
+async def test_a_journal_that_is_moved_out_of_order() -> None:
+    source = Backwards()
+    await source.commit(Batch({("turn", "s", "1"): b"1", ("turn", "s", "2"): b"2"}))
+    with pytest.raises(StoreError, match=r"the scan of memory gave .*'1'.* behind .*'2'.*; keys come in their order"):
+        await move_journal(source, MemoryState())
 
 
 class Text:

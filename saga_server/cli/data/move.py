@@ -69,7 +69,7 @@ def move(place: Place, target: str, schema: str, follow: bool) -> None:
             say("  # and for each of state, graph, vector and cache\n  state:\n    options: {schema: " + schema + "}")
     elif target.startswith(_ENGINE):
         say(f"storage:\n  state: {{backend: {moved.storage.state.backend!r}}}")
-        if (old := path_of(config, "state")) is not None:
+        if (old := path_of(config, "state")) is not None and old.exists():
             say(f"The old journal stays at {old}; delete it when you need it no more.")
     else:
         say(f"storage:\n  profile: lite\n  path: {Path(target).absolute()}")
