@@ -106,8 +106,9 @@ def _importers(points: tuple[EntryPoint, ...]) -> Importers:
         try:
             found = object_at(point)
         except Exception as error:
-            log.exception("the importer %s (%s) cannot be loaded", point.name, point.value)
-            failed[point.name] = f"{type(error).__name__}: {error}"
+            failed[point.name] = why = f"{type(error).__name__}: {error}"
+            log.error("the importer %s (%s) cannot be loaded: %s", point.name, point.value, why)
+            log.debug("why the importer %s cannot be loaded", point.name, exc_info=error)
             continue
         if isinstance(found, Importer):
             loaded[point.name] = found
