@@ -294,21 +294,22 @@ def _with_condition(state: WorldState, id_: str, counts: Sequence[str] = ()) -> 
     known = state.entities.get(id_)
     if known is None:
         return name
-    holds = _status(state, id_)
-    holds += [
+    status = _status(state, id_)
+    holds = [
         f"{key}: {', '.join(map(str, value)) if isinstance(value, tuple) else value}"
         for key, value in known.attributes.items()
         if key not in _TOLD_ELSEWHERE and value is not None and value != ""
     ]
-    told = "; ".join((*(one_field(text)[:_CONDITION] for text in holds[:_CONDITIONS]), *counts))
+    holds = [*status, *holds[: max(0, _CONDITIONS - len(status))]]
+    told = "; ".join((*(one_field(text)[:_CONDITION] for text in holds), *counts))
     return f"{name} ({told})" if told else name
 
 
 def _status(state: WorldState, id_: str) -> list[str]:
-    """Return the status of somebody who lives, such as a wound, if there is one to tell."""
+    """Return the conditions of somebody who lives, such as wounds, if there are any to tell."""
     known = state.entities.get(id_)
     status = known.get("status") if known is not None else None
-    return [str(status)] if status and status not in (ALIVE, DEAD) else []
+    return [part.strip() for part in str(status).split(";")] if status and status not in (ALIVE, DEAD) else []
 
 
 def _surroundings(scene: Scene, words: Labels) -> list[str]:
@@ -612,8 +613,9 @@ class _Group:
         if type_ == "RELATES_TO":
             text, about = f"{head}: {_relation(self.edge, scene)}", f"relation:{source}:{target}"
         elif type_ == "LOCATED_AT":
-            status = "".join(f" ({one_field(text)[:_CONDITION]})" for text in _status(scene.state, source))
-            text = f"{_name(source, scene)}{status} → {', '.join(names)} {_there_since(scene.state, source, words)}"
+            status = "; ".join(one_field(text)[:_CONDITION] for text in _status(scene.state, source))
+            held = f" ({status})" if status else ""
+            text = f"{_name(source, scene)}{held} → {', '.join(names)} {_there_since(scene.state, source, words)}"
             about = f"edge:{source}:{type_}"
         else:
             text, about = f"{head} ({words.edges.get(type_, type_)})", f"edge:{source}:{type_}"

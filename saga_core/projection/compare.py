@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.language import DEFAULT, Comparison, language_of
 from saga_core.model import WorldState
-from saga_core.projection.lines import counted_values
+from saga_core.projection.lines import counted_values, due_time
 
 K = TypeVar("K")
 
@@ -107,7 +107,9 @@ def _counted(key: tuple[str, str, str], name: Callable[[str], str], player: str)
 
 
 def _threads(state: WorldState) -> dict[str, str]:
-    return {each.name: each.text or each.when or each.kind for each in state.schedule.values() if each.kind}
+    threads = [each for each in state.schedule.values() if each.kind]
+    said = [[each.text, due_time(state, each, DEFAULT)] for each in threads]
+    return {each.name: "; ".join(filter(None, texts)) or each.kind for each, texts in zip(threads, said, strict=True)}
 
 
 def _names(one: WorldState, other: WorldState) -> Callable[[str], str]:

@@ -149,7 +149,8 @@ async def test_no_event_is_told_with_the_name_of_a_field_or_a_raw_value(browser:
             said = await load(visit, script, raw, chosen)
             left = [text for text in said if re.search(r"9000|120|deliberate|cancelled", text)]
             assert left == [] and ("romance" in said[3]) == (chosen == "en")
-        assert await load(visit, script, raw[:1], "en") == ["time: Sunday, 06:00"]
+        raw += [{"t": "status_changed", "who": "Hana", "status": "alive"}]
+        assert await load(visit, script, [raw[0], raw[-1]], "en") == ["time: Sunday, 06:00", "Hana: alive and well"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -244,6 +244,15 @@ async def test_a_condition_is_added_to_those_there_are_and_ended_alone(saga: Sag
     assert await condition() == ["오른쪽 어깨 부상"]
     await saga.memory.correct("모험", "status", {"status": "-오른쪽 어깨 부상"})
     assert await condition() == []
+    wounds = [
+        f"{number}번째 화살이 {part}에 박혀 피가 아주 많이 흐름"
+        for number, part in enumerate(["팔", "다리", "등", "어깨"])
+    ]
+    for wound in wounds:
+        await saga.memory.correct("모험", "status", {"who": "에르겐", "status": f"+{wound}"})
+    chat = Frontend(saga, session="모험")
+    chat.history = [{"role": "user", "content": "가자"}, {"role": "assistant", "content": WALK}]
+    assert f"에르겐 ({'; '.join(wounds)}" in (await chat.begin("에르겐을 본다")).context.text
 
 
 async def test_a_chapter_that_a_person_rewrote_outlives_the_reply_with_which_it_was_summarized() -> None:

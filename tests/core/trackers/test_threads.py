@@ -96,6 +96,9 @@ async def test_threads_are_shown_corrected_undone_and_compared(saga: Saga, chat:
     assert [row["name"] for row in (await saga.views.describe(id_))["threads"]] == ["Find the ring"]
     compared = await saga.timelines.compare(id_, chat.last.session.root, chat.last.parent.id)
     assert [each.subject for each in compared.differences if each.kind == "thread"] == ["Find the ring"]
+    await told(chat, "We plan.", "plans: [+coffee (tomorrow 09:00)]")
+    compared = await saga.timelines.compare(id_, chat.last.session.root, chat.last.session.head)
+    assert ("coffee", "Day 2, Tuesday, 09:00") in [(each.subject, each.other) for each in compared.differences]
 
 
 async def test_what_is_overdue_is_told_until_it_is_closed(saga: Saga, chat: Frontend) -> None:

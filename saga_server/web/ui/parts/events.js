@@ -40,7 +40,7 @@ export function inShort(events, entities, former = {}) {
     if (kind === "settled" && `decided_${rest.verdict}` in memories.en) values.verdict = wordsOf(memories, chosen)(`decided_${rest.verdict}`);
     if (kind === "profile_chosen" && `profile_${rest.profile}` in now.en) values.profile = wordsOf(now, chosen)(`profile_${rest.profile}`);
     if (kind === "event_closed" && rest.outcome) values.event += ` (${wordsOf(now, chosen)(`outcome_${rest.outcome}`)})`;
-    if (kind === "status_changed") values.status = condition(rest.status, wordsOf(now, chosen));
+    if (kind === "status_changed") values.status = condition(rest.status === "alive" ? "well" : rest.status, wordsOf(now, chosen)); // wounds are over, too
     if (kind === "attribute_set") values.name = factName(rest.name, wordsOf(people, chosen));
     return t(kind, { amount: "", by: "", added: "", subject: "", value: "–", type: "", text: "–", ...values }).replace(/\s{2,}/g, " ").trim();
   });
