@@ -98,15 +98,22 @@ class PathLock:
                 self._descriptor = None
 
 
-def is_held(path: Path) -> bool:
-    """Return whether any process has the data at ``path`` open. To find out, the lock is taken for a moment."""
+def holder_of(path: Path) -> str | None:
+    """Return the number of the process that locked the data at ``path``, empty if it cannot be read; None if none did.
+
+    To find out, the lock is taken for a moment.
+    """
     if not path.exists():
-        return False
+        return None
     try:
-        PathLock(path).release()
+        lock = PathLock(path)
     except StoreLocked:
-        return True
-    return False
+        with contextlib.suppress(OSError):  # as Windows may forbid it
+            file = path / ".lock" if path.is_dir() else path.with_name(path.name + ".lock")
+            return file.read_text(encoding="ascii", errors="replace").strip()
+        return ""
+    lock.release()
+    return None
 
 
 def _inode(path: Path) -> tuple[int, int] | None:

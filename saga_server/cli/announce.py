@@ -30,7 +30,7 @@ def announce(server: Server) -> None:
     folder = server.config.data_dir
     if folder.is_dir():
         try:
-            publish_address(folder, server.url)
+            publish_address(server.config, server.url)
         except OSError as error:  # such as a full disk; the server works without this file
             _log.warning("%s: where the server listens cannot be noted (%s); commands cannot ask it", folder, error)
     base = f"{server.url}/v1"

@@ -9,7 +9,6 @@ import click
 from attrs import evolve
 
 from saga_core.errors import SagaError
-from saga_server.cli.data.data_access import Asking, ask
 from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say, say_json
 from saga_server.tools import FORMATS, Call, Risk, manual, offered
@@ -49,10 +48,10 @@ def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...],
 
     The tools ask a running `saga serve`, with the rights of the key. It records who changed what.
     """
-    from saga_server.process import log_errors_only
+    from saga_server.process import ask, log_errors_only
 
     try:
-        from saga_server.tools import SESSION, mcp_server, serve_stdio
+        from saga_server.tools import MOST_BYTES, SECONDS, SESSION, mcp_server, serve_stdio
     except ModuleNotFoundError as error:
         raise click.ClickException(f"{error.name} is not installed; run pip install 'saga-rp[mcp]'") from error
     config = place.config()
@@ -60,9 +59,27 @@ def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...],
     if key:
         config = evolve(config, server=evolve(config.server, api_keys=(key,)))
 
+    bound = ""
+    """The id of the session, once SAGA has answered."""
+
     async def answer(call: Call) -> Any:
-        asking = Asking(call.method, call.path, call.query, call.body)
-        return await ask(config, asking, url.rstrip("/") if url else None, {"X-SAGA-Tool": "mcp"})
+        nonlocal bound
+        if session and not bound:
+            bound = (await sent(SESSION.call({"session": session})))["id"]
+        return await sent(call.bound(session, bound) if session else call)
+
+    async def sent(call: Call) -> Any:
+        return await ask(
+            config,
+            call.path,
+            call.method,
+            address=url.rstrip("/") if url else None,
+            headers={"X-SAGA-Tool": "mcp"},
+            most=MOST_BYTES,
+            seconds=SECONDS,
+            params=call.query,
+            data=call.body,
+        )
 
     async def warn() -> None:
         """Say at once what every call would say, to whoever reads the host's log. The server may start later."""

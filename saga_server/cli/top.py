@@ -13,10 +13,6 @@ from urllib.parse import urlsplit
 import click
 
 from saga_backends.http_client import is_local
-from saga_backends.path_lock import is_held
-from saga_core.config import Config
-from saga_core.errors import NotSupported
-from saga_server.admin import state_file
 from saga_server.cli.settings import SURROUNDINGS, Place, settings
 from saga_server.process import address_of
 from saga_server.terminal import harmless, say
@@ -49,7 +45,7 @@ def top(place: Place, url: str | None, key: str | None, every: float, once: bool
 
     config = place.config()
     if url is None:
-        ours = address_of(config.data_dir) if _is_served(config) else None
+        ours = address_of(config)
         url = ours or f"http://127.0.0.1:{config.server.port}"
         # The configured key goes to our own server only, not to a program that took its port after a crash.
         key = key or (next(iter(config.server.api_keys), None) if ours else None)
@@ -68,14 +64,6 @@ def top(place: Place, url: str | None, key: str | None, every: float, once: bool
     except (OSError, ValueError) as error:
         say(f"saga: {url}: {error}", err=True)
         raise SystemExit(SURROUNDINGS) from None
-
-
-def _is_served(config: Config) -> bool:
-    """Whether a process has the journal open. False when the journal is not a file, as then nobody can tell."""
-    try:
-        return is_held(state_file(config))
-    except NotSupported:
-        return False
 
 
 def look(url: str, key: str | None) -> tuple[Mapping[str, Any], Mapping[str, float]]:

@@ -163,7 +163,7 @@ async def _served(config: Config, report: DoctorReport, locked: StoreLocked) -> 
     except SagaError as error:
         report.check(False, f"stores: {locked} ({error})")
         return
-    report.note(f"stores: open in the server at {address_of(config.data_dir)}, which says of them:")
+    report.note(f"stores: open in the server at {address_of(config)}, which says of them:")
     for kind, store in status["stores"].items():
         report.check(store["ok"], f"{kind}: {store['backend']} {store['version']}".rstrip() + f", {store['detail']}")
     _recall_of(status, report)

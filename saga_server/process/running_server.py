@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from saga_backends.path_lock import holder_of
 from saga_core.config import Config
 from saga_core.errors import BadInput, NotFound, SagaError
 from saga_core.replacing import replace_file
+from saga_core.storage import path_of
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -33,7 +35,7 @@ class NotAnswered(SagaError):
 
 
 async def whole_answer(answer: ClientResponse, most: int) -> bytes:
-    """Read the body of an answer. Raises ``NotAnswered`` as soon as it is larger than ``most`` bytes, decompressed."""
+    """Read the body of an answer. Raises ``NotAnswered`` as soon as it is larger than ``most`` bytes."""
     found = bytearray()
     async for chunk in answer.content.iter_any():
         found += chunk
@@ -42,11 +44,14 @@ async def whole_answer(answer: ClientResponse, most: int) -> bytes:
     return bytes(found)
 
 
-def publish_address(folder: Path, url: str) -> None:
-    """Write the server's address ``url`` to a file in the data directory. Raises ``OSError``."""
-    fresh = folder / f"{_FILE}.new"
-    fresh.write_text(json.dumps({"url": url}), encoding="utf-8")
-    replace_file(fresh, folder / _FILE)
+def publish_address(config: Config, url: str) -> None:
+    """Write the server's address ``url``, and who holds the journal, to a file in the data directory.
+
+    Raises ``OSError``.
+    """
+    fresh = config.data_dir / f"{_FILE}.new"
+    fresh.write_text(json.dumps({"url": url, "holder": _holder(config)}), encoding="utf-8")
+    replace_file(fresh, config.data_dir / _FILE)
 
 
 def withdraw_address(folder: Path) -> None:
@@ -54,16 +59,24 @@ def withdraw_address(folder: Path) -> None:
     (folder / _FILE).unlink(missing_ok=True)
 
 
-def address_of(folder: Path) -> str | None:
-    """Return the address of the server that has the data directory open, if one is noted.
+def address_of(config: Config) -> str | None:
+    """Return the address of the server that has the journal open, if it is noted.
 
-    After a crash it may be the address of a server that no longer runs.
+    The note of a server that was killed stays, and another program may have its port by now, which must get no key. A
+    note therefore counts only while the process that held the journal then still does. None also if the journal is no
+    file, because then nobody can tell.
     """
     try:
-        url = json.loads((folder / _FILE).read_text(encoding="utf-8"))["url"]
+        noted = json.loads((config.data_dir / _FILE).read_text(encoding="utf-8"))
+        url, holder = noted["url"], noted["holder"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return url if isinstance(url, str) else None
+    return url if isinstance(url, str) and holder is not None and holder == _holder(config) else None
+
+
+def _holder(config: Config) -> str | None:
+    path = path_of(config, "state")
+    return holder_of(path) if path is not None else None
 
 
 async def ask(
@@ -81,11 +94,11 @@ async def ask(
 
     It uses the first of ``server.api_keys``. Raises ``NotAnswered`` when no server can be asked.
     """
-    url = address or address_of(config.data_dir)
+    url = address or address_of(config)
     if url is None:
         raise NotAnswered(
             f"no server has said in {config.data_dir} where it listens; run saga serve, or try again in a moment if "
-            "one is starting, or if another command is at work"
+            "one is starting, or if another command is at work; if the journal is no file, give the address (--url)"
         )
     keys = config.server.api_keys
     headers = {**({"Authorization": f"Bearer {keys[0]}"} if keys else {}), **(headers or {})}
@@ -115,9 +128,12 @@ async def call_api(
     try:
         async with (
             aiohttp.ClientSession(
-                connector=connector, timeout=aiohttp.ClientTimeout(total=seconds), headers=dict(headers)
+                connector=connector,
+                timeout=aiohttp.ClientTimeout(total=seconds),
+                headers={**headers, "Accept-Encoding": "identity"},  # a packed answer can be a thousand times as long
+                auto_decompress=False,
             ) as client,
-            client.request(method, f"{url}{path}", **sent) as answer,
+            client.request(method, f"{url}{path}", allow_redirects=False, **sent) as answer,
         ):
             raw, status, kind = await whole_answer(answer, most), answer.status, answer.content_type
         found: Any = json.loads(raw) if kind == "application/json" else raw

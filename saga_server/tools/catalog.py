@@ -40,6 +40,17 @@ class Call:
     query: Mapping[str, str]
     body: bytes | None
 
+    def bound(self, name: str, session: str) -> Call:
+        """Return the call for the session with the id ``session``, where it is for the session of a name.
+
+        Another session may get the name meanwhile.
+        """
+        before, path = f"/api/sessions/{quote(name, safe='')}", self.path
+        if path == before or path.startswith(f"{before}/"):
+            path = f"/api/sessions/{session}{path[len(before) :]}"
+        query = {key: session if key == "session" else value for key, value in self.query.items()}
+        return evolve(self, path=path, query=query)
+
 
 @frozen
 class Tool:
@@ -295,7 +306,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool("roll", "GET /api/roll", "read", {"dice": "dice"}, "Rolls dice. Nothing is recorded."),
     Tool(
-        "changes", f"GET {_ONE}/changes", "read", _same(),
+        "changes", f"GET {_ONE}/changes", "read", _same("limit", "cursor"),
         "Lists the corrections of the story, by people and by curators, with the ids that undo takes.",
     ),
     Tool(

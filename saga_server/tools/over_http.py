@@ -14,15 +14,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from saga_server.http import BODY, BY_TOOL, PLACE, RequestError
 from saga_server.process import NotAnswered, call_api
 from saga_server.tools.catalog import Call, Risk, offered
-from saga_server.tools.over_mcp import mcp_server
+from saga_server.tools.over_mcp import MOST_BYTES, SECONDS, mcp_server
 
 _DEFAULT: Final[tuple[Risk, ...]] = ("read", "note")
-_MOST = 64 << 20
-"""The most bytes of an answer."""
 _KEPT: Final = ("Authorization", "X-Api-Key", "Host")
 """The headers by which the caller is known, and the host was checked."""
-_SECONDS: Final = 60.0
-"""The most seconds that a call may take."""
 _CHECKED_BY_SAGA: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """SAGA has looked at the Host and the Origin before."""
 
@@ -106,5 +102,5 @@ async def _ask(request: web.Request, call: Call) -> Any:
     headers = {name: request.headers[name] for name in _KEPT if name in request.headers}
     headers |= {"Content-Type": "application/json", BY_TOOL: "mcp"}
     return await call_api(
-        url, call.path, call.method, headers, _MOST, _SECONDS, unix=unix, params=call.query, data=call.body
+        url, call.path, call.method, headers, MOST_BYTES, SECONDS, unix=unix, params=call.query, data=call.body
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from saga_backends import path_lock
-from saga_backends.path_lock import PathLock, is_held
+from saga_backends.path_lock import PathLock, holder_of
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import StoreLocked, StoreUnavailable
@@ -101,7 +101,7 @@ async def test_what_is_made_is_its_users_alone(tmp_path: Path) -> None:
         os.umask(usual)
     for file in (tmp_path / "data").rglob("*.db*"):
         assert file.stat().st_mode & 0o077 == 0 or file.parent.stat().st_mode & 0o077 == 0, file
-    assert not is_held(tmp_path / "data" / "state.db")
+    assert holder_of(tmp_path / "data" / "state.db") is None
 
 
 def entries(folder: Path) -> list[Path]:

@@ -24,12 +24,12 @@ from saga_backends import http_client
 from saga_backends.curator.letta_server import connect
 from saga_backends.http_client import MOST_BODY, open_http
 from saga_backends.tokens import tiktoken as tables
-from saga_core.config import load_config
+from saga_core.config import Config
 from saga_core.errors import SagaError
 from saga_core.registry import OpenOptions, load
 from saga_server.cli import top
 from saga_server.cli.data import data_access
-from saga_server.process import publish_address, running_server
+from saga_server.process import running_server
 from saga_server.tools import Call, over_http
 
 ROOT = Path(saga_core.__file__).parents[1]
@@ -67,8 +67,12 @@ class Endless:
     """Chunks of the answer that went on longest."""
     packed: bytes = b""
     status: int = 200
+    asked: int = 0
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
+        self.asked += 1
+        if self.status == 307:
+            raise web.HTTPTemporaryRedirect("/elsewhere")
         if self.packed:
             headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
             return web.Response(body=self.packed, headers=headers, status=self.status)
@@ -137,11 +141,11 @@ async def _table(url: str, folder: Path) -> None:
 
 
 async def _command(url: str, folder: Path) -> None:
-    await data_access.ask(_config(url, folder), data_access.Asking("GET", "/api/jobs"))
+    await data_access.ask(Config(), data_access.Asking("GET", "/api/jobs"), url)
 
 
 async def _reading(url: str, folder: Path) -> None:
-    await running_server.ask(_config(url, folder), "/api/status")
+    await running_server.ask(Config(), "/api/status", address=url)
 
 
 async def _top(url: str, folder: Path) -> None:
@@ -153,11 +157,6 @@ async def _tool(url: str, folder: Path) -> None:
     transport = SimpleNamespace(get_extra_info=lambda name: (address.hostname, address.port))
     request: Any = SimpleNamespace(transport=transport, headers={})
     await over_http._ask(request, Call("GET", "/api/status", {}, None))
-
-
-def _config(url: str, folder: Path) -> Any:
-    publish_address(folder, url)
-    return load_config({"storage": {"path": str(folder)}})
 
 
 ASKING: dict[str, tuple[str, Callable[[str, Path], Awaitable[None]]]] = {
@@ -178,8 +177,9 @@ _UNDER_THEM = (_BOUNDED_HERE,)
 @pytest.fixture
 def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that are larger than a test needs."""
-    for module in (data_access, running_server, over_http, top):
+    for module in (data_access, running_server, top):
         monkeypatch.setattr(module, "_MOST", 4 << 20)
+    monkeypatch.setattr(over_http, "MOST_BYTES", 4 << 20)
     monkeypatch.setattr(tables, "_LARGEST", 4 << 20)
 
 
@@ -197,6 +197,21 @@ async def test_a_packed_one_is_counted_as_it_is_unpacked(name: str, endless: End
     endless.packed = gzip.compress(b"a" * (64 << 20), 1)
     with pytest.raises((SagaError, OSError), match=r"more than \d+ MB"):
         await ASKING[name][1](endless.url, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a command", "who only reads", "a tool over HTTP"])
+async def test_one_of_saga_is_not_unpacked(name: str, endless: Endless, tmp_path: Path) -> None:
+    endless.packed = gzip.compress(b'{"a": 1}')
+    with pytest.raises(SagaError, match="does not answer"):
+        await ASKING[name][1](endless.url, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a command", "who only reads", "a tool over HTTP"])
+async def test_a_server_of_saga_leads_nowhere_else(name: str, endless: Endless, tmp_path: Path) -> None:
+    endless.status = 307
+    with pytest.raises(SagaError):
+        await ASKING[name][1](endless.url, tmp_path)
+    assert endless.asked == 1
 
 
 @pytest.mark.usefixtures("bounds")

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from saga_core import Saga
+from saga_core.config import Config, load_config
 from saga_core.ports import SystemClock
 from saga_server.cli.saga_command import main
 from saga_server.process.running_server import READY_AT, address_of
@@ -77,6 +78,10 @@ def logging_as_it_was() -> Iterator[None]:
     root.setLevel(level)
 
 
+def _config(here: Path) -> Config:
+    return load_config({"storage": {"path": str(here / "data")}})
+
+
 def run(here: Path, *arguments: str) -> Result:
     """A command in this process, which is another one than the server's."""
     with chdir(here):
@@ -95,7 +100,7 @@ def address(here: Path, served: subprocess.Popen[str]) -> Iterator[Path]:
 def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess.Popen[str], address: Path) -> None:
     result = run(here, "doctor")
     assert result.exit_code == 0, result.stdout
-    assert f"ok  stores: open in the server at {address_of(here / 'data')}, which says of them:" in result.stdout
+    assert f"ok  stores: open in the server at {address_of(_config(here))}, which says of them:" in result.stdout
     assert "ok  state: sqlite " in result.stdout
     address.unlink()
     result = run(here, "doctor")
@@ -104,7 +109,8 @@ def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess
 
 
 def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.Popen[str], address: Path) -> None:
-    address.write_text('{"url": "http://127.0.0.1:9"}', encoding="utf-8")
+    noted = json.loads(address.read_text(encoding="utf-8"))
+    address.write_text(json.dumps({**noted, "url": "http://127.0.0.1:9"}), encoding="utf-8")
     result = run(here, "sessions")
     assert result.exit_code == 1
     assert f"is open in process {served.pid}" in result.stderr
@@ -129,7 +135,7 @@ def test_a_running_server_is_asked_and_says_the_same(here: Path, served: subproc
     }
     served.terminate()
     served.communicate(timeout=30)
-    assert address_of(here / "data") is None
+    assert address_of(_config(here)) is None
     assert (beside["unknown"].exit_code, "없는 모험" in beside["unknown"].stderr) == (2, True)
     assert json.loads(beside["sessions"].stdout)["fleeting"] == 0, "a server collects them when it starts"
     assert json.loads(beside["sessions"].stdout) == json.loads(run(here, "sessions", "--json").stdout)

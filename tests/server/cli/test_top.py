@@ -15,7 +15,7 @@ from saga_core.config import load_config
 from saga_server.admin.backups import state_file
 from saga_server.cli.saga_command import main
 from saga_server.cli.top import look, rows
-from saga_server.process.running_server import publish_address
+from saga_server.process.running_server import NotAnswered, ask, publish_address
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import closed_port
@@ -71,7 +71,6 @@ def test_an_address_is_one(url: str) -> None:
 
 async def test_the_server_of_the_data_is_found_and_its_key(serve: Serve, tmp_path: Path) -> None:
     async with serve(server={"api_keys": ["saga-key-1"]}) as client:
-        publish_address(tmp_path, client.server.url)
         file = tmp_path / "saga.yaml"
         file.write_text(f"storage: {{path: {tmp_path}}}\nserver: {{api_keys: [saga-key-1]}}\n")
         given = ["top", "--once", "--config", str(file)]
@@ -79,6 +78,7 @@ async def test_the_server_of_the_data_is_found_and_its_key(serve: Serve, tmp_pat
         journal.parent.mkdir(exist_ok=True)
         journal.touch()
         lock = PathLock(journal)
+        publish_address(load_config({"storage": {"path": str(tmp_path)}}), client.server.url)
         try:
             result = await asyncio.to_thread(CliRunner(env={"SAGA_KEY": ""}).invoke, main, given)
         finally:
@@ -87,7 +87,7 @@ async def test_the_server_of_the_data_is_found_and_its_key(serve: Serve, tmp_pat
 
 
 async def test_whoever_has_the_port_after_a_crash_gets_no_key(tmp_path: Path) -> None:
-    """The address is still there, the lock is not."""
+    """The address is still there, the lock is not, or another process has it."""
     heard: list[str] = []
 
     async def listen(request: web.Request) -> web.Response:
@@ -97,7 +97,23 @@ async def test_whoever_has_the_port_after_a_crash_gets_no_key(tmp_path: Path) ->
     app = web.Application()
     app.router.add_get("/{rest:.*}", listen)
     async with TestServer(app) as nobody:
-        publish_address(tmp_path, f"http://127.0.0.1:{nobody.port}")
+        config = load_config({"storage": {"path": str(tmp_path)}, "server": {"api_keys": ["saga-key-1"]}})
+        journal = state_file(config)
+        journal.parent.mkdir(exist_ok=True)
+        journal.touch()
+        lock = PathLock(journal)
+        publish_address(config, f"http://127.0.0.1:{nobody.port}")
+        lock.release()
+        with pytest.raises(NotAnswered, match="no server has said"):
+            await ask(config, "/api/me")
+        lock = PathLock(journal)
+        lock.file.write_text("999999\n")  # another process, such as a command
+        try:
+            with pytest.raises(NotAnswered, match="no server has said"):
+                await ask(config, "/api/me")
+        finally:
+            lock.release()
+        assert not heard
         file = tmp_path / "saga.yaml"
         file.write_text(f"storage: {{path: {tmp_path}}}\nserver: {{port: {nobody.port}, api_keys: [saga-key-1]}}\n")
         given = ["top", "--once", "--config", str(file)]

@@ -79,7 +79,7 @@ async def test_a_silent_narrator_of_a_running_server(tmp_path: Path, upstream: U
     upstream.otherwise = says("길은 강가로 이어진다. 물소리가 들린다.")
     provider = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
     async with serve(storage={"path": str(tmp_path)}, providers={"openai": provider}) as client:
-        publish_address(tmp_path, client.server.url)
+        publish_address(client.server.config, client.server.url)
         await _go_on(client, 3)
         said: list[str] = []
         tree = {"storage": {"path": str(tmp_path)}, "providers": {"openai": provider}}

@@ -25,6 +25,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from saga_core import Saga
+from saga_core.config import Config, load_config
 from saga_core.errors import BadInput
 from saga_core.values import PAGE_NAMES
 from saga_server.cli.saga_command import main
@@ -67,9 +68,13 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def address(here: Path) -> str:
     """The address of the server."""
-    found = address_of(here / "data")
+    found = address_of(_config(here))
     assert found is not None
     return found
+
+
+def _config(here: Path) -> Config:
+    return load_config({"storage": {"path": str(here / "data")}})
 
 
 @contextmanager
@@ -352,7 +357,7 @@ async def _opens_and_closes(to: Client, here: Path) -> None:
 
 
 async def _declare_oaths(here: Path) -> None:
-    url = f"{address_of(here / 'data')}/api/sessions/Harbour/changes"
+    url = f"{address_of(_config(here))}/api/sessions/Harbour/changes"
     async with httpx2.AsyncClient(headers={"Authorization": "Bearer first"}, timeout=60) as http:
         declared = await http.post(url, json={"kind": "declare", "declaration": "oaths | kind=threads"})
         assert declared.status_code == 201, declared.text
@@ -399,6 +404,29 @@ async def test_a_model_reaches_its_session_and_its_risks_alone(here: Path) -> No
         assert "where change is not among the allowed risks" in await refusal(to, "correct", kind="hp", hp="1")
         assert "here, where" not in await refusal(to, "sessions")
         assert "says the sign" in json.dumps(await call(to, "recall", query="sign"))
+
+
+async def test_a_model_stays_in_its_session_when_another_gets_the_name(here: Path, address: str) -> None:
+    async with httpx2.AsyncClient(base_url=address, headers={"Authorization": "Bearer first"}, timeout=60) as http:
+
+        async def begins(text: str) -> str:
+            body = {"model": "m", "messages": [{"role": "user", "content": text}]}
+            reply = await http.post("/v1/chat/completions", json=body, headers={"X-SAGA-Session": "Attic 1"})
+            return reply.headers["X-SAGA-Session"]
+
+        first = await begins("I climb the stairs.")
+        async with client(here, "--session", "Attic 1") as to:
+            assert "climb" in json.dumps(await call(to, "timeline"))
+            renamed = await http.post(f"/api/sessions/{first}", json={"label": "Attic 2"})
+            assert renamed.status_code == 200, renamed.text
+            assert await begins("I count the candles.") != first
+            assert "climb" in json.dumps(await call(to, "timeline"))
+            assert "climb" in json.dumps(await call(to, "recall", query="stairs"))
+            many = [await call(to, "remember", text=f"Remark {number}.") for number in range(3)]
+            page = await call(to, "changes", limit=2)
+            rest = await call(to, "changes", limit=2, cursor=page["next"])
+            listed = [each["id"] for each in (*page["changes"], *rest["changes"])]
+            assert sorted(listed) == sorted(each["change"] for each in many)
 
 
 async def test_the_audit_log_says_that_a_tool_wrote(here: Path, address: str) -> None:
