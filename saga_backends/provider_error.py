@@ -112,8 +112,10 @@ class Blame:
         )
 
     def _kind(self, told: Any, otherwise: str) -> str:
-        """The provider's kind of error; ``otherwise`` if it told none, or anything but a word."""
-        return told if isinstance(told, str) and _KIND.fullmatch(told) else otherwise
+        """The provider's kind of error; ``otherwise`` if it told none, no word, or a key or a part of it."""
+        if not isinstance(told, str) or not _KIND.fullmatch(told) or self.hide(told) != told:
+            return otherwise
+        return otherwise if any(told.casefold() in secret.casefold() for secret in self.secrets) else told
 
     def _quoted(self, text: str) -> str:
         """A provider's text for an error message. Keys are hidden before it is cut, so that no part of one is left."""
