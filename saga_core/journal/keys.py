@@ -15,7 +15,7 @@ FORMAT_KEY: Key = ("meta", "format")
 MOVING_KEY: Key = ("meta", "moving")
 """Present while a journal is being moved into the store and is incomplete."""
 FORGETTING_KEY: Key = ("meta", "forgetting")
-"""Present from the first removal of forgotten data until no file holds a byte of it."""
+"""The digests of the worlds of forgotten sessions, from the first removal until no file holds a byte of the data."""
 PROBE_KEY: Key = ("meta", "probe")
 """Written to test whether the store accepts writes."""
 BESIDE = ("job", "amend", "state", "terms", "review", "bill", "prompt", "known", "shared")

@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 from saga_core import codec
 from saga_core.capabilities import Capability
 from saga_core.config import Config
-from saga_core.errors import BadInput, NotFound, OwnedElsewhere
+from saga_core.errors import BadInput, LeaseLost, NotFound, OwnedElsewhere
 from saga_core.journal import SharedTurn, delete_below, entries_of, keys, pages
 from saga_core.language import alike, clean_name, normalized, spoken_name
 from saga_core.maintenance.tools import Tools
@@ -32,7 +32,7 @@ from saga_core.stores import Batch, Compacting, Key, Store
 
 _PAGE = 256
 _SHORTEST = 2
-_NOTED, _DONE = Batch({keys.FORGETTING_KEY: b""}), Batch(deletes=frozenset({keys.FORGETTING_KEY}))
+_DONE = Batch(deletes=frozenset({keys.FORGETTING_KEY}))
 log = logging.getLogger("saga.maintenance")
 
 
@@ -51,7 +51,7 @@ class Gone:
 async def forget_sessions(tools: Tools, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
     """See ``Maintenance.forget_sessions``. Raises ``OwnedElsewhere`` after all other sessions are deleted."""
     gone, elsewhere = list[Session | TrashedSession](), list[OwnedElsewhere]()
-    await tools.stores.state.commit(_NOTED)
+    await _begin(tools, {*(each.digest for each in sessions), *(copy.digest for copy in trashed)})
     try:
         for copy in trashed:
             with suppress(NotFound):  # removed meanwhile
@@ -69,15 +69,15 @@ async def forget_sessions(tools: Tools, sessions: Sequence[Session], trashed: Se
                 pass  # another server has deleted it
             gone.append(session)
     finally:  # what was deleted so far leaves no trace, even after an error
-        remains = await _without_trace(tools, gone) if gone else ()
+        remains = await _without_trace(tools, {each.digest for each in gone}) if gone else ()
     if elsewhere:
         raise elsewhere[0]
     return Gone(tuple(session.id for session in gone), remains=remains)
 
 
-async def _without_trace(tools: Tools, gone: Sequence[Session | TrashedSession]) -> tuple[str, ...]:
+async def _without_trace(tools: Tools, worlds: set[str]) -> tuple[str, ...]:
     used = {each.digest for each in await tools.journal.sessions()}
-    for digest in {session.digest for session in gone} - used - {""}:
+    for digest in worlds - used - {""}:
         await tools.stores.state.commit(Batch(deletes=frozenset({keys.world(digest)})))
         await tools.stores.vector.drop(lore_scope(digest))
     return await leave_no_trace(tools)
@@ -107,8 +107,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         raise BadInput(
             f"name: {name!r} is in the world {session.world!r}, which belongs to its author; forget the session"
         )
-    again = await _unfinished(tools)
-    await tools.stores.state.commit(_NOTED)
+    again = await _begin(tools, set())
     async with tools.supervisor.exclusive(session.id, journal=True):
         live = await tools.live.get(session.id)
         bearers = [
@@ -232,13 +231,24 @@ async def _rewrite(kind: str, store: Store, place: str) -> list[str]:
     return []
 
 
+async def _begin(tools: Tools, worlds: set[str]) -> bool:
+    """Note that data are removed, and the digests of their worlds. Returns whether an earlier try did not end."""
+    raw = await keys.value(tools.stores.state, keys.FORGETTING_KEY)
+    worlds = worlds | set(codec.loads(raw) if raw else ())
+    await tools.stores.state.commit(Batch({keys.FORGETTING_KEY: codec.dumps(sorted(worlds))}))
+    return raw is not None
+
+
 async def finish_forgetting(tools: Tools) -> tuple[str, ...] | None:
     """See ``Maintenance.finish_forgetting``."""
-    return await leave_no_trace(tools) if await _unfinished(tools) else None
-
-
-async def _unfinished(tools: Tools) -> bool:
-    return await keys.value(tools.stores.state, keys.FORGETTING_KEY) is not None
+    raw = await keys.value(tools.stores.state, keys.FORGETTING_KEY)
+    if raw is None:
+        return None
+    for session in await tools.journal.unfinished():
+        async with tools.supervisor.locks.writing(session):
+            with suppress(LeaseLost):  # the server that has it finishes it
+                await tools.journal.settle(session)
+    return await _without_trace(tools, set(codec.loads(raw)))
 
 
 _OF_STORES = re.compile(r"(?:state|graph|vectors|pages)(?:\.|\Z)")

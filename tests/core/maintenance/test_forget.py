@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import unicodedata
 from pathlib import Path
@@ -240,6 +241,29 @@ async def test_stores_of_others_are_rewritten_behind_the_layers_in_front(broken:
             assert await saga.maintenance.finish_forgetting() == ()
             assert stores["graph"].rewritten == 1
         assert await saga.maintenance.finish_forgetting() is None
+
+
+async def test_a_session_whose_removal_was_interrupted_is_forgotten_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def killed(*_: Any) -> None:
+        raise asyncio.CancelledError
+
+    async with Saga.open(config(tmp_path, {}), resume=False) as saga:
+        session = await play(saga, SECRET, label="비밀")
+        await saga.drain(20)
+        with monkeypatch.context() as patched:
+            patched.setattr("saga_core.journal.removal.Removal._clear", killed)
+            patched.setattr("saga_core.maintenance.forget.leave_no_trace", killed)
+            with pytest.raises(asyncio.CancelledError):
+                await saga.maintenance.forget_sessions([session])
+    async with Saga.open(config(tmp_path, {}), resume=False) as saga:
+        with pytest.raises(NotFound):
+            await saga.sessions.get(session)
+        assert traces(tmp_path, SECRET)
+        assert await saga.maintenance.finish_forgetting() == ()
+        assert traces(tmp_path, SECRET) == []
+        assert {key[0] for key, _ in await saga.stores.state.scan(())} == {"meta"}
 
 
 async def test_a_name_whose_forgetting_was_interrupted_is_forgotten_again() -> None:
