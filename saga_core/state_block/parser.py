@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from contextlib import suppress
 from enum import Enum
 from typing import Any
 
+import yaml
 from attrs import Factory, define, evolve, frozen
 
 from saga_core.language import nfc
@@ -46,6 +49,7 @@ from saga_core.state_block.values import (
     read_text,
 )
 from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers
+from saga_core.yaml_text import BoundedLoader
 
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
@@ -63,9 +67,12 @@ _FILLED_SLOT = re.compile(r"^[^:：\n<>{}\[\]]{1,60}[:：][ \t]*[<＜][ \t]*[-+�
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
 _ARROW = re.compile(r"->|→")
+_QUOTED_KEYS = tuple("\"'{")
 _MAX_OTHERS = 12
 _MAX_VALUE = 120
-_DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt"})
+_DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt", "block"})
+"""Words behind the name of a fence, which stand before the body."""
+_FENCE_WORD = re.compile(rf"\A\s*(?:{'|'.join(sorted(_DATA_WORDS))})\s*\n", re.IGNORECASE)
 
 
 class BlockStatus(Enum):
@@ -195,9 +202,10 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     if len(body) > MAX_BODY:
         findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
         body, closed = body[:MAX_BODY], False
-    body = _MACRO.sub(_filled, nfc(body))
+    body = _MACRO.sub(_filled, nfc(body)).replace("\u2212", "-")
     if _FILLED_SLOT.search(body):
         body = _SLOT.sub(_value_in_slot, body)
+    written = _FENCE_WORD.sub("", body)
     whole, cut = lines.whole_lines(undressed(body, own), closed=closed)
     if cut:
         findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
@@ -209,10 +217,38 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
         _read_data(text, cut, closed, findings, own)
     else:
         _read_lines(whole, cut, findings, own)
+    if closed and text.removeprefix("---").lstrip()[:1] in _QUOTED_KEYS:
+        findings = _as_yaml(written, findings, own)
     if own.profile:  # what is reported nevertheless is told nowhere
         for name in filter(lambda name: not own.asks(name), UNTOLD):
             findings.values.pop(name, None)
     return _result(findings, closed)
+
+
+def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
+    """The findings of a YAML parser, if it reads the body without a problem, and no less of it than the reader of lines
+    and values, which ``found`` is of. Not asked about JSON, which that reader knows as well."""
+    with suppress(ValueError):
+        json.loads(body)
+        return found
+    try:
+        node = _node_of(BoundedLoader(body).get_single_node())
+    except yaml.YAMLError:
+        return found
+    findings = _Findings()
+    if isinstance(node, Pairs):
+        _read_node(node, True, findings, own)
+    is_better = bool(found.problems) or findings.readable > found.readable
+    return findings if is_better and findings.readable >= found.readable and not findings.problems else found
+
+
+def _node_of(told: yaml.Node | None) -> Node:
+    """A node of YAML as one of a block, with its texts as they are written."""
+    if isinstance(told, yaml.MappingNode):
+        return Pairs(tuple((key.value, _node_of(value)) for key, value in told.value if isinstance(key.value, str)))
+    if isinstance(told, yaml.SequenceNode):
+        return Seq(tuple(map(_node_of, told.value)))
+    return Scalar(" ".join(told.value.split()) if told is not None else "")
 
 
 def says_nothing(body: str) -> bool:

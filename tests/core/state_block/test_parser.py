@@ -303,3 +303,21 @@ def test_blocks_are_values() -> None:
 def test_line_ends_do_not_matter(body: str) -> None:
     body = body.replace("\r\n", "\n").replace("\r", "\n")
     assert parse_block(body.replace("\n", "\r\n")) == parse_block(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '--- {"location": "hall", "location_moved": !!null "null",\r\n    "present":    ["Mina", "Joon"],\r\n'
+        '    "items_gained": ["old\\\r\n        \\ map"], "mood": "calm"}\r\n',
+        "'location': hall\n'present':\n- 'Mina'\n- 'Joon'\n'items_gained': [old\n      map]\n\"\\u006dood\": calm\n",
+        "block\n{'location': 'hall', 'present': ['Mina', 'Joon'], 'items_gained': ['old map'], 'mood': 'calm'}\n",
+        "\u2212 `location:` hall\n\u2212 `present:` [Mina, Joon]\n"
+        "\u2212 `items_gained:` [old map]\n\u2212 `mood:` calm\n",
+    ],
+)
+def test_yaml_in_quotes_and_braces_is_read_as_yaml_is(body: str) -> None:
+    reading = parse_block(body)
+    assert (reading.status, reading.problems) == (BlockStatus.OK, ())
+    assert (reading.fields.location, reading.fields.present, reading.fields.mood) == ("hall", ("Mina", "Joon"), "calm")
+    assert [each.name for each in reading.fields.items_gained] == ["old map"]
