@@ -346,7 +346,8 @@ def as_note(text: str, language: str) -> str:
 
 def _enclosed(text: str) -> str:
     """Return text with balanced parentheses, the others being brackets, and without the first words of a note. Each
-    line is balanced by itself: one ends no parenthesis that another begins."""
+    line is balanced by itself: one ends no parenthesis that another begins. Where a bracket would make a sign of SAGA's
+    again, whose own one became a parenthesis before, it is a closing one."""
     text = _leads().sub("", text)
     signs = list(text)
     opened: list[int] = []
@@ -359,7 +360,9 @@ def _enclosed(text: str) -> str:
             signs[at] = "]"
     for at in opened:
         signs[at] = "["
-    return "".join(signs)
+    text = "".join(signs)
+    safe = without_signs(text, TOKENS) if opened else text
+    return text if safe == text else "".join(a if a == b else "]" for a, b in zip(text, safe, strict=True))
 
 
 @cache
