@@ -107,6 +107,8 @@ async def _move(config: Config, moved: Config, follow: bool) -> int | None:
     from saga_core.maintenance import begin_move, move_journal
     from saga_core.storage import open_journal_store
 
+    if not follow and (path := path_of(config, "state")) is not None and path.exists():
+        await (await open_journal_store(config, Counters())).aclose()  # refused if locked, before the target is made
     target = await open_journal_store(moved, Counters())
     try:
         if Capability.DURABLE not in target.info.capabilities:

@@ -111,6 +111,18 @@ def test_other_targets_are_refused_with_the_remedy(target: str, why: str, tmp_pa
     assert not (Path.cwd() / "sqlite").exists()
 
 
+def test_a_journal_that_is_open_is_refused_before_the_target_is_made(tmp_path: Path) -> None:
+    async def tried() -> Any:
+        async with Saga.open({"storage": {"path": str(tmp_path)}}):
+            return await asyncio.to_thread(
+                CliRunner().invoke, main, ["move", "--data", str(tmp_path), "--to", f"state={LMDB}"]
+            )
+
+    done = asyncio.run(tried())
+    assert done.exit_code == 1 and "is open already in this process" in done.output
+    assert [each.name for each in tmp_path.glob("state.*") if "lmdb" in each.name] == []
+
+
 def test_a_journal_of_which_a_part_is_missing_is_refused_with_the_remedy_alone(tmp_path: Path) -> None:
     async def half() -> None:
         store = await open_journal_store(load_config({"storage": {"path": str(tmp_path)}}, environ={}), Counters())
