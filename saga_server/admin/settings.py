@@ -60,7 +60,13 @@ async def _changed(
 ) -> answers.SettingsChanged:
     if reloading.read is None or reloading.file is None:
         raise NotSupported("the settings of this server come from a program; change them there")
-    file = reloading.file.resolve()
+    async with reloading.changing:
+        return await _written(reloading, reloading.file.resolve(), changes, dry_run=dry_run)
+
+
+async def _written(
+    reloading: Reloading, file: Path, changes: Mapping[tuple[str, ...], Scalar], *, dry_run: bool
+) -> answers.SettingsChanged:
     before = await asyncio.to_thread(_text_of, file)
     after = changed_text(before, changes)
     try:

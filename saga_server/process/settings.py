@@ -129,6 +129,8 @@ class Reloading:
     reloads: Counter
     file: Path | None = None
     """The settings file, which need not be there yet. None when a program passed the settings."""
+    changing: asyncio.Lock = field(factory=asyncio.Lock)
+    """Held while the file is changed, because a change begins with the text that the one before wrote."""
 
     async def reload(self) -> Reloaded:
         """Reload the settings once.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -76,7 +77,13 @@ def _removed(text: str, path: Sequence[str]) -> str:
             holder = found if isinstance(found, yaml.MappingNode) else None
             continue
         if holder.flow_style:
-            return text[: found.start_mark.index] + "null" + text[found.end_mark.index :]
+            at = holder.value.index(known)
+            begin, end = key.start_mark.index, found.end_mark.index
+            if at + 1 < len(holder.value):
+                end = holder.value[at + 1][0].start_mark.index
+            elif at:
+                begin = holder.value[at - 1][1].end_mark.index
+            return text[:begin] + text[end:]
         begin = key.start_mark.index - key.start_mark.column
         end = text.find("\n", found.end_mark.index)
         return text[:begin] + (text[end + 1 :] if end >= 0 else "")
@@ -126,8 +133,8 @@ def write_private(place: Path, text: str, *, keep_mode: bool = False) -> None:
 
     With ``keep_mode``, a file that is there keeps its permissions.
     """
-    part = place.with_name(f".{place.name}.{os.getpid()}")
-    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    part = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)

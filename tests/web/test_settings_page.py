@@ -95,4 +95,4 @@ async def test_a_server_of_a_program_shows_its_settings_alone(browser: Browser, 
 )
 async def test_one_line_changes(before: str, after: str) -> None:
     assert changed_text(before, {("a", "b"): 1}) == after
-    assert "b" not in changed_text(after, {("a", "b"): None}).replace("b: null", "")
+    assert "b" not in changed_text(after, {("a", "b"): None})

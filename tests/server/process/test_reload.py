@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from saga_core.config import load_config
 from saga_core.config.model import Config
 from saga_core.errors import ConfigError
 from saga_server.process.settings import changed, merge
+from saga_server.process.settings_file import changed_text
 from saga_server.server import Server
 from tests.server.cli.test_saga_command import ask, serving
 from tests.server.client import CHAT, Client, words
@@ -227,3 +229,38 @@ def test_a_signal_reads_them_again(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=30)
         assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a: {b: 2}\n", "a: {}\n"),
+        ("a: {b: 2, c: {d: 1}}\n", "a: {c: {d: 1}}\n"),
+        ("a: {c: [1, 2], b: 2}\n", "a: {c: [1, 2]}\n"),
+        ("a:\n  b: 2\n  c: 1\n", "a:\n  c: 1\n"),
+    ],
+)
+def test_what_is_removed_leaves_its_section_as_it_was(before: str, after: str) -> None:
+    assert changed_text(before, {("a", "b"): None}) == after
+
+
+async def test_changes_at_once_are_all_written(tmp_path: Path) -> None:
+    file = tmp_path / "saga.yaml"
+    file.write_text("storage: {profile: memory}\nserver: {port: 0}\nextraction: {automatic: never}\n")
+    (tmp_path / f".saga.yaml.{os.getpid()}").touch()  # of a process with this number that was killed
+
+    def read() -> Config:
+        return load_config(file, environ={})
+
+    async with (
+        Server(read(), {}, read_again=read, settings_file=file) as server,
+        ClientSession(base_url=server.url, timeout=ClientTimeout(total=20)) as http,
+    ):
+        client = Client(server, http)
+        names = ("narration", "extraction", "curator")
+        changes = [client.post("/api/settings", json={f"models.{name}": "offline"}) for name in names]
+        assert [each.status for each in await asyncio.gather(*changes)] == [200] * 3
+        assert [getattr(read().models, name) for name in names] == ["offline"] * 3
+        restored = await client.post("/api/settings", json={"extraction.automatic": ""})
+        assert restored.status == 200, restored.json
+        assert read().extraction.automatic == Config().extraction.automatic
