@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 
 from attrs import evolve, field, frozen
 
-from saga_core.language import clean_name, normalized, squash
+from saga_core.language import clean_name, every, normalized, squash
 from saga_core.trackers.profiles import UNASKED
 from saga_core.values import Value
 
@@ -151,6 +151,17 @@ class Tracker:
         return next((name for number, name in reversed(self.steps) if number <= value), "")
 
 
+@cache
+def _names_of_profiles() -> Mapping[str, frozenset[str]]:
+    """The keys of what profiles count by themselves, each with the keys of the same in all languages."""
+    found: dict[str, frozenset[str]] = {}
+    for lists in ([each.profiles.romance for each in every()], [each.profiles.mystery for each in every()]):
+        for rows in zip(*lists, strict=True):
+            keys = frozenset(squash(row.partition("|")[0]) for row in rows)
+            found |= {key: found.get(key, keys) | keys for key in keys}
+    return found
+
+
 @frozen
 class Trackers:
     """The trackers of a story in the order of their declaration. Names are found in any spelling."""
@@ -166,11 +177,13 @@ class Trackers:
         return {each.key: each for each in self.declared}
 
     def find(self, name: str) -> Tracker | None:
-        """The tracker of that name, in any spelling and with or without a remark in parentheses."""
+        """The tracker of that name, in any spelling and with or without a remark in parentheses. What a profile counts
+        by itself is found by its name in every language."""
         if not self.declared:
             return None
-        head = normalized("NFKC", name).partition("(")[0]
-        return self._by_key.get(squash(name)) or self._by_key.get(squash(head))
+        head = squash(normalized("NFKC", name).partition("(")[0])
+        keys = (squash(name), head, *_names_of_profiles().get(head, ()))
+        return next((self._by_key[key] for key in keys if key in self._by_key), None)
 
     def with_more(self, more: Iterable[Tracker]) -> Trackers:
         """These trackers and ``more``. One of a known name replaces the earlier one in its place."""
