@@ -59,14 +59,23 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def beside(known: str, said: str) -> str:
-    """The status of somebody whose status was ``known`` after a report: wounds of other parts of the body stay."""
+    """The status of somebody whose status was ``known`` after a report: wounds of other parts of the body stay, but for
+    those that are healed."""
     new = [_part(each) for each in conditions(said)]
     if not any(new):
         return said
     kept = [
         each for each in conditions(known) if (part := _part(each)) and not any(_meet(part, other) for other in new)
     ]
-    return joined((*kept, *conditions(said))) if kept else said
+    still = [each for each in (*kept, *conditions(said)) if not _is_over(each)]
+    return joined(still) if kept and still else said
+
+
+def _is_over(condition: str) -> bool:
+    """Whether a condition ends in a word for well: ``left hand healed``, 발목 완치, and not 左臂未恢复."""
+    last = condition.casefold().split()[-1]
+    found = next((word for word in _WELL_WORDS if not word.isascii() and last.endswith(word)), "")
+    return last in _WELL_WORDS or (bool(found) and last.removesuffix(found)[-1:] not in tuple("未不没沒"))
 
 
 _MOST = 6
