@@ -209,6 +209,8 @@ def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None
 
     Chat also accepts names that other machines and containers use for this one, if they cannot be registered publicly.
     """
+    if server.api_keys and request.host and not _host_of(request.host):
+        raise RequestError(f"Host: {request.host[:80]!r} is no name with or without a port", param="Host")
     if server.api_keys or request.path in _OPEN:
         return
     if not _is_ours(request.host, server) and (admin or _is_public(request.host)):

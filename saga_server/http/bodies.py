@@ -41,6 +41,10 @@ async def receive(request: web.Request) -> bytes:
 
 def packing(request: web.Request) -> str:
     """Return how the body is packed; empty if it is not. Raises ``RequestError`` (415) for an unsupported encoding."""
+    sent_as = ", ".join(request.headers.getall("Transfer-Encoding", [])).strip().lower()
+    if sent_as not in ("", "chunked"):  # a proxy may unpack it, and aiohttp does not
+        told = f"Transfer-Encoding: {sent_as[:80]!r} is not taken; send chunked alone"
+        raise RequestError(told, param="Transfer-Encoding", status=501)
     found = ", ".join(request.headers.getall("Content-Encoding", [])).strip().lower()
     if found in ("", "identity"):
         return ""

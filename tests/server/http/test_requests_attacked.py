@@ -115,6 +115,23 @@ class TestHeads:
             assert error["message"] and "geheim" not in error["message"] and "b'" not in error["message"]
         assert (await offline.get("/api/sessions")).json["sessions"] == []
 
+    async def test_a_body_that_the_transfer_packs_is_refused(self, offline: Client) -> None:
+        """A proxy in front may unpack it. aiohttp reads the chunks as they are."""
+        answer = await send_raw(
+            offline, POST + b"Transfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+        )
+        assert answer.startswith(b"HTTP/1.1 501 ") and b"send chunked alone" in answer
+
+    async def test_a_host_is_a_name_also_where_keys_are(self, serve: Serve) -> None:
+        async with serve(server={"api_keys": ["key-of-this-test"]}) as keyed:
+            for host in ("127.0.0.1:1@evil.example", "a/b", "a b"):
+                answer = await send_raw(
+                    keyed,
+                    f"GET /api/status HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer key-of-this-test\r\n"
+                    "Connection: close\r\n\r\n".encode(),
+                )
+                assert answer.startswith(b"HTTP/1.1 400 "), (host, answer)
+
     async def test_an_endless_line_says_which_limit_it_met(self, offline: Client) -> None:
         answer = await send_raw(offline, POST + b"Cookie: " + b"a" * 20_000 + b"\r\n\r\n")
         assert b"longer than 8190 bytes" in answer
