@@ -60,6 +60,7 @@ async def test_an_event_is_scheduled_edited_undone_and_closed(browser: Browser, 
         await page.click(f"{FORM} [data-action=preview]")
         await page.click(f"{FORM} [data-action=save]")
         await page.wait_for_selector(BELLS, state="detached")
+        await page.wait_for_selector("[data-item=said]:has-text('told no more of it')")
         left = (await visit.api(f"/api/sessions/{session}/curation"))["schedule"]
         assert "The bells ring" not in [each["name"] for each in left]
         state = await visit.api(f"/api/sessions/{session}/state")

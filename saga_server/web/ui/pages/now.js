@@ -113,9 +113,9 @@ function Line({ line, session, turn, now, people, clocked, changed }) {
   const t = useWords(words);
   const [editing, open] = useState(null);
   const form = editing && { edit: edits(line, t, now, people, clocked), off: offs(line, t) }[editing];
-  const done = (made) => {
+  const done = (made, wanted) => {
     open(null);
-    if (made) changed(t("saved"), made.change);
+    if (made) changed(t(wanted.outcome === "cancelled" ? "savedUntold" : "saved"), made.change);
   };
   const about = spoken(line, t);
   const off = offs(line, t);

@@ -101,7 +101,7 @@ export function Correct({ session, turn, fields, make, says, done, condition, kn
     return () => opener.focus({ preventScroll: true });
   }, []);
   const save = () => run(async () => {
-    done(await write("POST", where, ready.wanted, { condition: tag.current }));
+    done(await write("POST", where, ready.wanted, { condition: tag.current }), ready.wanted);
   });
   const escape = (event) => event.key === "Escape" && done(null);
   return html`<form class="edit" ref=${form} onSubmit=${look} onKeyDown=${escape} onInput=${() => put(null)} data-item="correction">
