@@ -60,9 +60,9 @@ def joined(parts: Iterable[str]) -> str:
 
 def beside(known: str, said: str) -> str:
     """The status of somebody whose status was ``known`` after a report: wounds of other parts of the body stay, but for
-    those that are healed."""
+    those that are healed. A fever or sleep is beside them all, until another such condition takes its place."""
     new = [_part(each) for each in conditions(said)]
-    if not any(new):
+    if not new or (not any(new) and any(map(_is_over, conditions(said)))):
         return said
     kept = [
         each for each in conditions(known) if (part := _part(each)) and not any(_meet(part, other) for other in new)

@@ -444,6 +444,7 @@ def test_the_rest_of_a_status_behind_a_comma_is_no_name(said: str, status: str) 
         (("left hand cut", "dead"), "dead"),
         (("left hand cut", "fully recovered"), "fully recovered"),
         (("tired", "side cut"), "side cut"),
+        (("side cut", "fever", "asleep"), "side cut; asleep"),
         (("left hand cut", "side cut", "left hand healed"), "side cut"),
         (("발목 부상", "발목 완치", "어깨를 다침"), "어깨를 다침"),
         (("左臂受伤", "左臂未恢复", "右臂骨折"), "左臂未恢复; 右臂骨折"),
