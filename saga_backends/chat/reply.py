@@ -163,13 +163,15 @@ class ModelReply:
             self._opened.add(part.index)
             self._spoke.add(part.index)
             self._said += len(part.text)
-            if self._said > MOST_TEXT:
-                raise UpstreamError(f"{self.blame.host} sent a reply of more than {MOST_TEXT:,} characters")
         elif isinstance(part, ExtraPart):
             self._opened.add(part.index)
             self._beside += _length(part.fields)
-            if self._beside > MOST_BESIDE:
-                raise UpstreamError(f"{self.blame.host} sent more than {MOST_BESIDE:,} characters beside its reply")
+            if refusal := part.fields.get("refusal"):  # it is read like a text, and secrets are sought in it
+                self._said += _length(refusal)
+        if self._said > MOST_TEXT:
+            raise UpstreamError(f"{self.blame.host} sent a reply of more than {MOST_TEXT:,} characters")
+        if self._beside > MOST_BESIDE:
+            raise UpstreamError(f"{self.blame.host} sent more than {MOST_BESIDE:,} characters beside its reply")
 
 
 def _length(value: Any) -> int:

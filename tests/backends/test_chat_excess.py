@@ -83,6 +83,13 @@ async def test_a_text_is_bounded_however_it_comes() -> None:
         list(reply.event(delta(content="a")))
 
 
+async def test_a_refusal_is_bounded_like_a_text() -> None:
+    reply = ModelReply(BLAME, ChatPieces())
+    list(reply.event(delta(refusal="a" * (MOST_TEXT - 10))))
+    with pytest.raises(UpstreamError, match="sent a reply of more than"):
+        list(reply.event(delta(refusal="a" * 20)))
+
+
 async def test_what_stands_beside_it_is_bounded() -> None:
     reply = ModelReply(BLAME, ChatPieces())
     list(reply.event(delta(images=[{"url": "a" * (MOST_BESIDE - 10)}])))
