@@ -60,7 +60,7 @@ def _read(text: str) -> ThreadReport | None:
         said, remark = f"{parts['name']}{parts['rest']}", parts["remark"]
     if (parts := _NEWS.fullmatch(said)) is not None:
         said, news = parts["name"], parts["news"]
-    name = clean_name(said)[:LONGEST_NAME]
+    name = clean_name(said.rstrip(" :："))[:LONGEST_NAME]
     if not squash(name) or squash(name) in _nothing():
         return None
     if sign in tuple("-−–") or (not sign and squash(news) in _ended()):

@@ -44,6 +44,7 @@ async def told(chat: Frontend, words: str, block: str) -> str:
             "Lantern Festival: lanterns are bought",
             ("Lantern Festival", Move.ADVANCE, "lanterns are bought", "", "", ""),
         ),
+        ("Violin ready: (Sunday)", ("Violin ready", Move.OPEN, "", "Sunday", "", "")),
         ("-the debt (paid)", ("the debt", Move.CLOSE, "paid", "", "", "")),
         ("the debt: paid", ("the debt", Move.CLOSE, "paid", "", "", "")),
         ("등불 축제: 완료", ("등불 축제", Move.CLOSE, "완료", "", "", "")),
