@@ -88,7 +88,7 @@ def _threads(tracker: Tracker, report: CountReport, state: WorldState, names: Na
             said = (state.entities[id_].name if id_ in state.entities else who for who, id_ in known_as)
             yield deltas.EventScheduled(
                 names.ensure(Kind.EVENT, thread.name),
-                thread.name,
+                thread.name if known is None else known.name,
                 thread.text or (known.text if known is not None else ""),
                 kind=tracker.name,
                 at=state.time_of(when := thread.when.strip("-–")),

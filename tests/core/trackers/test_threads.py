@@ -196,3 +196,14 @@ async def test_an_event_waits_for_its_day_and_hour(saga: Saga, chat: Frontend) -
     await saga.memory.correct(id_, "undeclare", {"tracker": "time"})
     with pytest.raises(BadInput, match="the story has no clock"):
         await saga.memory.correct(id_, "event", {"name": "tea", "when": "Friday"})
+
+
+async def test_a_plan_that_is_renamed_is_told_under_its_new_name(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "one", "plans: [+Violin ready (Saturday)]")
+    assert chat.last is not None
+    id_ = chat.last.session.id
+    await saga.memory.correct(id_, "rename", {"who": "Violin ready", "name": "Violin mended"})
+    for _ in range(2):
+        (event,) = (await saga.views.state(id_)).schedule.values()
+        assert event.name == "Violin mended"
+        await told(chat, "two", "plans: [Violin ready (Sunday)]")
