@@ -61,6 +61,7 @@ from saga_core.sessions import (
     unknown_here,
 )
 from saga_core.state_block import BehindThoughts, block_form
+from saga_core.storage import READ_SECONDS
 from saga_core.stores import GraphStore
 from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import ADVENTURE, AUTO, DAY, guessed_profile, shown_value, trackers_of
@@ -75,8 +76,6 @@ log = logging.getLogger("saga")
 _NARRATED = (TurnKind.NARRATION, TurnKind.CONTINUATION)
 _TELLING = 40
 """Minimum characters of a greeting that tells stories apart."""
-READ_SECONDS = 30.0
-"""How long a request waits for hanging stores before the turn is played without memory."""
 NOTHING = TurnContext("", 0)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.storage.engine_fingerprint import notice_change
-from saga_core.storage.journal_guard import DAMAGED
+from saga_core.storage.journal_guard import DAMAGED, READ_SECONDS
 from saga_core.storage.open_models import open_embedder
 from saga_core.storage.opening import FALLBACK, PROFILES, Stores, backend_of, open_journal_store, open_stores, path_of
 from saga_core.storage.other_journals import notice_other_journals

@@ -6,21 +6,25 @@ import asyncio
 import logging
 import shutil
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import NoReturn, TypeVar, cast
 
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
-from saga_core.errors import Closed, StoreCorrupt, StoreError
+from saga_core.errors import Closed, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.storage.self_healing import ENDS
 from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
 
 log = logging.getLogger("saga.journal")
 
+T = TypeVar("T")
+
 DAMAGED = "journal.damaged"
 """The name of the degraded mode."""
+READ_SECONDS = 30.0
+"""How long the journal may take for a read, and to close. A turn that waits longer is played without memory."""
 REMEDY = (
     "stop the server and put a backup in its place with `saga restore FILE --force`; without a backup, save what can "
     "be read with `saga restore {path} --damaged --force`"
@@ -48,7 +52,7 @@ def keep_copy(path: Path) -> Path | None:
 
 
 class ReadOnlyOnCorruption:
-    """A StateKV that refuses every commit after the first sign of damage."""
+    """A StateKV that refuses every commit after the first sign of damage, and waits for no read without an end."""
 
     def __init__(self, inner: StateKV, path: Path | None, counters: Counters) -> None:
         self._inner = inner
@@ -64,12 +68,12 @@ class ReadOnlyOnCorruption:
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
         """See ``StateKV.get``."""
         async with self._watching():
-            return await self._inner.get(keys)
+            return await self._in_time(self._inner.get(keys))
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
         async with self._watching():
-            return await self._inner.scan(prefix, after=after, limit=limit)
+            return await self._in_time(self._inner.scan(prefix, after=after, limit=limit))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. Raises ``StoreCorrupt`` once damage was found."""
@@ -89,11 +93,21 @@ class ReadOnlyOnCorruption:
         return found if self._damage is None else Health(False, self._damage, found.bytes)
 
     async def aclose(self) -> None:
-        """Close the store. A damaged store that cannot be closed is only logged."""
+        """Close the store. A store that is damaged and cannot be closed, or does not end, is only logged."""
         try:
-            await self._inner.aclose()
-        except StoreCorrupt as error:
-            log.error("the damaged journal cannot be closed in order: %s", error)
+            await self._in_time(self._inner.aclose())
+        except (StoreCorrupt, StoreUnavailable) as error:
+            log.error("the journal cannot be closed in order: %s", error)
+
+    async def _in_time(self, call: Awaitable[T]) -> T:
+        try:
+            async with asyncio.timeout(READ_SECONDS) as limit:
+                return await call
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            late = f"the journal ({self.info.name}) did not answer within {READ_SECONDS:g} s"
+            raise StoreUnavailable(late) from error
 
     def _check_whole(self) -> None:
         if self._damage is not None:

@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from attrs import define, field
 
-from saga_core.errors import NotFound, SagaError, StoreCorrupt, StoreError
+from saga_core.errors import NotFound, SagaError, StoreCorrupt, StoreError, StoreUnavailable
 from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import params_of, read_params
@@ -123,8 +123,8 @@ async def _scoped(request: web.Request, endpoint: Endpoint, given: Mapping[str, 
     try:
         found = (await saga.sessions.get(named, owner)).id
         given = {**given, "session": found}
-    except SagaError:
-        if owner is not None:
+    except SagaError as error:
+        if owner is not None or isinstance(error, StoreUnavailable):
             raise
     if saga is request.app[SAGA]:  # the audit log keeps nothing of an ephemeral session
         request[ACTION] = Action(endpoint.request, found, saga_id(given.get("turn")))

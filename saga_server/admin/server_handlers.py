@@ -86,9 +86,12 @@ async def show_status(request: web.Request) -> answers.Status:
     saga, doors = request.app[SAGA], request.app[DOORS]
     engine = await engine_status(saga)
     try:
-        active: int | None = len(await saga.sessions.list())
-    except StoreError:
-        active = None  # ``degraded`` says why
+        async with asyncio.timeout(_STATUS_SECONDS):
+            active: int | None = len(await saga.sessions.list())
+    except (StoreError, TimeoutError) as error:
+        late = f"the journal ({saga.stores.state.info.name}) did not answer within {_STATUS_SECONDS:g} s"
+        why = str(error) if isinstance(error, StoreError) else late
+        active, engine["degraded"] = None, {"journal.read": why, **engine["degraded"]}
     return answers.Status(
         version=version("saga-rp"),
         uptime_seconds=round(time.monotonic() - request.app[STARTED], 1),

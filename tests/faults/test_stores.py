@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from attrs import define, field
 
 from saga_core.play import play as engine
+from saga_core.storage import journal_guard
+from saga_server.admin import server_handlers
 from saga_server.http import exchange
 from tests.faults.breakable import KINDS, MODES, Breakable, Mode, breakable
 from tests.server.client import Client, Reply, words
@@ -153,3 +156,24 @@ async def test_everything_breaks_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
             for part in parts.values():
                 part.recovers()
             await caught_up(player)
+
+
+async def test_the_status_answers_while_the_journal_hangs_and_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"session": {"default_world": "ersia"}}, {}) as client:
+            player = Player(client)
+            last = await player.says("숲으로 간다.")
+            await settle(client)
+            monkeypatch.setattr(server_handlers, "_STATUS_SECONDS", 0.2)
+            monkeypatch.setattr(journal_guard, "READ_SECONDS", 0.4)
+            parts["state"].breaks("hang", "get", "scan")
+            async with asyncio.timeout(10):
+                status = await client.get("/api/status")
+                assert status.status == 200 and status.json["active_sessions"] is None
+                assert status.json["degraded"] == {"journal.read": "the journal (memory) did not answer within 0.2 s"}
+                client.server.saga.parts.live.forget(last.session)
+                for path in ("", f"/{last.session}", f"/{last.session}/turns"):
+                    found = await client.get(f"/api/sessions{path}")
+                    assert found.status == 503 and b"(memory) did not answer within 0.4 s" in found.raw
+            parts["state"].recovers()
+            assert (await client.get("/api/status")).json["active_sessions"] == 1

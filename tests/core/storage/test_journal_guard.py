@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from saga_backends.memory import MemoryState
 from saga_core.counters import Counters
 from saga_core.errors import Closed, StoreCorrupt, StoreLocked, StoreUnavailable
+from saga_core.storage import journal_guard
 from saga_core.storage.journal_guard import DAMAGED, ReadOnlyOnCorruption, UnavailableStore, keep_copy, tell_damage
 from saga_core.stores import Batch
 
@@ -136,3 +138,30 @@ async def test_what_cannot_be_opened_raises_what_opening_raised_until_it_is_clos
     with pytest.raises(Closed):
         await store.get([("a",)])
     assert UnavailableStore("sqlite", None, StoreUnavailable("x")).info.location == ""
+
+
+class Hanging(MemoryState):
+    """Answers no read, and does not close."""
+
+    async def get(self, keys: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async def scan(self, prefix: Any, **options: Any) -> Any:
+        await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_journal_that_hangs_is_waited_for_a_while_and_named(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(journal_guard, "READ_SECONDS", 0.01)
+    store, late = ReadOnlyOnCorruption(Hanging(), None, Counters()), "memory.* did not answer within 0.01 s"
+    async with asyncio.timeout(5):
+        with pytest.raises(StoreUnavailable, match=late):
+            await store.get([("a",)])
+        with pytest.raises(StoreUnavailable, match=late):
+            await store.scan(())
+        await store.aclose()
+    assert "cannot be closed in order" in caplog.text
