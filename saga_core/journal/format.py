@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from saga_core import codec
-from saga_core.errors import BadInput, Conflict, HalfMoved, NewerSchema, SagaError, StoreCorrupt, StoreUnavailable
+from saga_core.errors import BadInput, Conflict, HalfMoved, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.journal.keys import value
 from saga_core.stores import Batch, Key, StateKV
@@ -26,10 +26,10 @@ async def check_format(kv: StateKV) -> None:
     """
     try:
         rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY])
-    except SagaError:
-        raise
-    except Exception as error:  # of an engine of others
-        why = f"{type(error).__name__}: {error}"
+    except StoreError as error:
+        if not isinstance(cause := error.__cause__, LookupError):
+            raise
+        why = f"{type(cause).__name__}: {cause}"
         raise StoreUnavailable(
             f"storage.state: {kv.info.name} could not give two keys that may be absent ({why})"
         ) from error

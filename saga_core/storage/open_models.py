@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from attrs import frozen
+
 from saga_core import registry
 from saga_core.config import Config
+from saga_core.counters import Counters
 from saga_core.errors import BadInput
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import OpenOptions
@@ -36,12 +39,48 @@ def check_embedder(where: str, embedder: object) -> None:
         raise BadInput(f"{where}: its dimension is {dimension!r}; give the number of components of its vectors")
 
 
-async def open_counter(config: Config) -> TokenCounter:
+@frozen
+class ForeignCounter:
+    """A counter that is not one of SAGA's. Where it raises, or gives no count, the estimate stands in."""
+
+    given: TokenCounter
+    estimate: TokenCounter
+    counters: Counters
+
+    @property
+    def id(self) -> str:
+        """The name of the counter."""
+        return self.given.id
+
+    def count(self, text: str) -> int:
+        """Tokens of ``text``."""
+        try:
+            found = self.given.count(text)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the story goes on
+            why = f"{type(error).__name__}: {error}"[:_SHOWN]
+        else:
+            if type(found) is int and 0 <= found <= _MOST_A_LETTER * len(text) + _SPECIAL:
+                return found
+            why = f"it counts {str(found)[:_SHOWN]} tokens in {len(text)} characters"
+        self.counters.degrade(
+            "tokens.counter", f"token_budget.counter: {self.given.id} fails ({why}); such texts are estimated"
+        )
+        return self.estimate.count(text)
+
+
+_MOST_A_LETTER, _SPECIAL, _SHOWN = 4, 16, 200
+"""Most tokens of a character, which has at most four bytes, and of what a tokenizer adds to a text."""
+
+
+async def open_counter(config: Config, counters: Counters) -> TokenCounter:
     """Open the counter that ``token_budget.counter`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
     options = dict(config.token_budget.counter_options)
     counter: TokenCounter = await _open("tokens", config.token_budget.counter, "token_budget.counter_", config, options)
     check_object(f"token_budget.counter: {config.token_budget.counter}", counter, TokenCounter)
-    return counter
+    if type(counter).__module__.startswith("saga_backends."):
+        return counter
+    estimate = await _open("tokens", "estimate", "token_budget.counter_", config, {})
+    return ForeignCounter(counter, estimate, counters)
 
 
 async def _open(kind: registry.Kind, name: str, where: str, config: Config, options: dict[str, Any]) -> Any:

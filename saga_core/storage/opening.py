@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
@@ -29,13 +30,14 @@ from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
-from saga_core.stores import GraphStore, MdCache, StateKV, Store, StoreInfo, VectorStore
+from saga_core.stores import GraphStore, Health, MdCache, StateKV, Store, StoreInfo, VectorStore
 from saga_core.stores.validate import check_store, too_small
 
 log = logging.getLogger("saga.stores")
 
 
 StoreKind = Literal["state", "graph", "vector", "cache"]
+_OURS = ("saga_backends.", "saga_core.")
 
 
 @frozen
@@ -152,21 +154,57 @@ class Stores:
         await self._stack.aclose()
 
 
-class ExternalStore:
-    """Forwards every operation to a store that the caller of ``Saga.open`` opened, and closes."""
+class ForeignStore:
+    """Forwards every operation to a store that is not one of SAGA's. Its errors, and answers of no meaning, become
+    ``StoreError`` that name it.
 
-    def __init__(self, store: Any) -> None:
-        self._store = store
+    ``owned``: it is closed with the others. The caller of ``Saga.open`` closes what it opened.
+    """
+
+    def __init__(self, where: str, store: Any, *, owned: bool) -> None:
+        self._where, self._store, self._owned = where, store, owned
         self.info: StoreInfo = store.info
 
     async def aclose(self) -> None:
-        """Leave the store open."""
+        """Close the store if it is owned."""
+        if self._owned:
+            await self._store.aclose()
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        """Return the store's health. One that cannot say how it is is not well."""
+        try:
+            found: Health = await self._call("check", self._store.check, thorough=thorough)
+        except StoreError as error:
+            return Health(ok=False, detail=str(error))
+        return found
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+        given = getattr(self._store, name)
+        if not inspect.iscoroutinefunction(given):
+            return given
+        call = partial(self._call, name, given)
+        setattr(self, name, call)
+        return call
+
+    async def _call(self, name: str, given: Callable[..., Awaitable[Any]], *args: Any, **named: Any) -> Any:
+        try:
+            found = await given(*args, **named)
+        except SagaError:
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"[:_MOST_OF_ERROR]
+            raise StoreError(f"{self._where}: {self.info.name} failed in {name} ({why})") from error
+        wanted = _ANSWERS.get(name)
+        if wanted is not None and not isinstance(found, wanted):
+            raise StoreError(f"{self._where}: {self.info.name} answered {name} with {type(found).__name__}")
+        return found
 
 
-def external_stores(stores: Mapping[str, object]) -> dict[str, ExternalStore]:
+_ANSWERS: Mapping[str, type] = {"check": Health, "get": dict, **dict.fromkeys(("scan", "query", "neighbors"), list)}
+"""What operations return that SAGA reads at once."""
+
+
+def external_stores(stores: Mapping[str, object]) -> dict[str, ForeignStore]:
     """Return the ``stores`` of ``Saga.open``, by kind. Raises ``BadInput`` for what is no store of its kind."""
     for kind, store in stores.items():
         if kind not in get_args(StoreKind):
@@ -176,7 +214,7 @@ def external_stores(stores: Mapping[str, object]) -> dict[str, ExternalStore]:
                 f"stores[{kind!r}]: {store!r} is no open store; give an instance, or name it in storage.{kind}.backend"
             )
         check_store(f"stores[{kind!r}]", kind, store)
-    return {kind: ExternalStore(store) for kind, store in stores.items()}
+    return {kind: ForeignStore(f"stores[{kind!r}]", store, owned=False) for kind, store in stores.items()}
 
 
 async def open_stores(
@@ -226,7 +264,7 @@ async def open_stores(
             stack.push_async_callback(embedder.aclose)
         else:
             check_embedder("embedder", embedder)
-        counter = await open_counter(config)
+        counter = await open_counter(config, counters)
         return Stores(state, graph, vector, cache, embedder, counter, stack.pop_all())
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
 
@@ -339,6 +377,8 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
         backend = registry.load(kind, fallback.backend)
         store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))
     check_store(f"storage.{kind}.backend: {name}", kind, store)
+    if not type(store).__module__.startswith(_OURS):
+        store = ForeignStore(f"storage.{kind}", store, owned=True)
     return await _fitted(config, kind, store)
 
 

@@ -200,7 +200,7 @@ async def test_a_configuration_names_a_store_by_its_place(tmp_path: Path) -> Non
     assert path_of(config, "graph") == tmp_path / f"graph.{HERE}-OwnGraph"
     async with Saga.open(config) as saga:
         held: Any = saga.stores.graph
-        assert isinstance(held._inner, OwnGraph)
+        assert isinstance(held._inner._store, OwnGraph)
 
 
 async def test_a_store_that_is_not_opened_asynchronously_is_refused(tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def call_all() -> None:
     request_kind._asks_for_a_line_of("Mara", "x")
     statuses._told_dead()
     statuses._supposed()
+    statuses._of_body()
     for name in ("unreal", "remote", "calling", "absent", "unaware"):
         here_and_now._remarks(name)
     evidence._mine()

@@ -235,7 +235,8 @@ async def test_stores_of_others_are_rewritten_behind_the_layers_in_front(broken:
         assert [each.rewritten for each in stores.values()] == [not broken, 1, 1, 1]
         if broken:
             assert gone.remains == (
-                "graph: mine could not rewrite its files (OSError: no space); forget the same again once it can",
+                "graph: mine could not rewrite its files (StoreError: stores['graph']: mine failed in compact "
+                "(OSError: no space)); forget the same again once it can",
             )
             stores["graph"].broken = False
             assert await saga.maintenance.finish_forgetting() == ()

@@ -10,9 +10,10 @@ import pytest
 
 from saga_core import registry
 from saga_core.config import load_config
+from saga_core.counters import Counters
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.registry import Backend, OpenOptions
-from saga_core.storage.open_models import open_counter, open_embedder
+from saga_core.storage.open_models import ForeignCounter, open_counter, open_embedder
 
 
 class Fake:
@@ -94,18 +95,18 @@ async def test_paths_are_relative_to_the_configuration(tmp_path: Path, opened: l
     config = load_config(file, environ={})
     await open_embedder(config)
     assert opened[-1].options["path"] == str(tmp_path / "models" / "e5")
-    await open_counter(config)
-    assert dict(opened[-1].options) == {"directory": str(tmp_path / "tables"), "file": "/abs/x.tiktoken"}
-    assert opened[-1].path == config.data_dir / "tokens"
+    await open_counter(config, Counters())
+    assert dict(opened[-2].options) == {"directory": str(tmp_path / "tables"), "file": "/abs/x.tiktoken"}
+    assert opened[-2].path == config.data_dir / "tokens"
 
 
 async def test_faults_name_the_setting() -> None:
     with pytest.raises(BadInput, match=r"^recall\.options\.dim: unknown option"):
         await open_embedder(load_config({"recall": {"options": {"dim": 3}}}))
     with pytest.raises(BadInput, match=r"^token_budget\.counter_options\.dir: unknown option"):
-        await open_counter(load_config({"token_budget": {"counter_options": {"dir": "x"}}}))
+        await open_counter(load_config({"token_budget": {"counter_options": {"dir": "x"}}}), Counters())
     with pytest.raises(BadInput, match="no tokens backend 'tikoten'; known: auto, estimate, tiktoken"):
-        await open_counter(load_config({"token_budget": {"counter": "tikoten"}}))
+        await open_counter(load_config({"token_budget": {"counter": "tikoten"}}), Counters())
     with pytest.raises(BadInput, match="which embedding model"):
         await open_embedder(load_config({"recall": {"embedder": "openai"}}))
 
@@ -115,7 +116,26 @@ async def test_the_default_counter_opens_anywhere(tmp_path: Path, monkeypatch: p
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     config = load_config({"storage": {"path": str(tmp_path)}}, environ={})
-    counter = await open_counter(config)
+    counter = await open_counter(config, Counters())
     assert counter.id == "estimate-o200k-1" and counter.count("검") > 0
     with pytest.raises(StoreUnavailable, match="is in none of"):
-        await open_counter(load_config({"token_budget": {"counter": "tiktoken"}}))
+        await open_counter(load_config({"token_budget": {"counter": "tiktoken"}}), Counters())
+
+
+async def test_where_a_counter_of_ones_own_fails_the_estimate_stands_in() -> None:
+    class Own:
+        id = "own"
+
+        def count(self, text: str) -> int:
+            if "raise" in text:
+                raise ValueError("a special token")
+            return 10**12 if "far" in text else len(text)
+
+    counters = Counters()
+    estimate = await open_counter(load_config({"token_budget": {"counter": "estimate"}}), counters)
+    counter = ForeignCounter(Own(), estimate, counters)
+    assert (counter.id, counter.count("four")) == ("own", 4)
+    assert not counters.degraded
+    assert 0 < counter.count("raise it") < 8
+    assert "a special token" in counters.degraded["tokens.counter"]
+    assert 0 < counter.count("far away") < 8

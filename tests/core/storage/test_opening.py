@@ -16,7 +16,7 @@ from saga_core import Saga, codec, registry
 from saga_core.config import load_config
 from saga_core.config.model import Profile
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, Closed, StoreCorrupt, StoreUnavailable
+from saga_core.errors import BadInput, Closed, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.recall.episodes import episodes_scope
 from saga_core.registry import Backend, OpenOptions
 from saga_core.storage.opening import PROFILES, backend_of, open_stores, path_of, place_of
@@ -260,3 +260,40 @@ async def test_a_store_that_takes_too_little_is_refused_and_closed(
         await open_stores(config(tmp_path, profile="memory"), Counters())
     with pytest.raises(Closed):
         await opened[0].check()
+
+
+class Unlucky(MemoryState):
+    """A journal of somebody's own, whose driver's errors come through."""
+
+    answer: Any = KeyError("oops")
+
+    async def get(self, keys: Any) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def check(self, *, thorough: bool = False) -> Any:
+        return await self.get(())
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"), [(KeyError("oops"), r"KeyError: 'oops'"), (None, "answered get with NoneType"), (5, "with int")]
+)
+async def test_what_a_foreign_store_raises_or_answers_names_it(answer: Any, told: str) -> None:
+    store = Unlucky()
+    store.answer = answer
+    opened = await open_stores(load_config({"storage": {"profile": "memory"}}), Counters(), stores={"state": store})
+    with pytest.raises(StoreError, match=told):
+        await opened.state.get([("a",)])
+    health = await opened.state.check()
+    assert not health.ok and "stores['state']: memory" in health.detail
+    await opened.aclose()
+
+
+async def test_the_story_goes_on_though_a_foreign_journal_cannot_be_read() -> None:
+    store = Unlucky()
+    store.answer = {}
+    async with Saga.open({"storage": {"profile": "memory"}}, stores={"state": store}) as saga:
+        store.answer = KeyError("oops")
+        turn = await saga.begin([{"role": "user", "content": "I go on."}])
+        assert "oops" in str(turn.notices) or saga.counters.degraded
