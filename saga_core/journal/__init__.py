@@ -5,6 +5,7 @@ from __future__ import annotations
 from saga_core.journal import keys as keys
 from saga_core.journal.journal import Journal, greeting_key
 from saga_core.journal.keys import (
+    MOVED_KEY,
     OF_A_SESSION,
     PROBE_KEY,
     TOLD,

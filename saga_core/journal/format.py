@@ -10,28 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from saga_core import codec
+from saga_core.counters import Counters
 from saga_core.errors import BadInput, Conflict, HalfMoved, NewerSchema, StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.journal import keys
 from saga_core.journal.keys import value
 from saga_core.stores import Batch, Key, StateKV
 
+MOVED = "journal.moved"
+"""The degraded mode of a journal that was moved, and is played on all the same."""
 _TRIES = 64
 """How often the entry is rewritten if another session's write changes it concurrently."""
 
 
-async def check_format(kv: StateKV) -> None:
-    """Check the format, or write it into an empty store.
+async def check_format(kv: StateKV, counters: Counters) -> None:
+    """Check the format, or write it into an empty store. Report a journal that was moved.
 
     Raises ``NewerSchema`` for a later format, and ``HalfMoved`` while a journal is being moved into the store.
     """
     try:
-        rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY])
+        rows = await kv.get([keys.FORMAT_KEY, keys.MOVING_KEY, keys.MOVED_KEY])
     except StoreError as error:
         if not isinstance(cause := error.__cause__, LookupError):
             raise
         why = f"{type(cause).__name__}: {cause}"
         raise StoreUnavailable(
-            f"storage.state: {kv.info.name} could not give two keys that may be absent ({why})"
+            f"storage.state: {kv.info.name} could not give keys that may be absent ({why})"
         ) from error
     if any(not isinstance(each, bytes) for each in rows.values()):
         raise BadInput(
@@ -41,6 +44,13 @@ async def check_format(kv: StateKV) -> None:
         raise HalfMoved(
             f"a journal is being moved into {kv.info.location or kv.info.name}, and part of it is missing: wait until "
             "`saga move` has ended, or give the same command again to finish what was cut off"
+        )
+    if (place := rows.get(keys.MOVED_KEY)) is not None:
+        counters.degrade(
+            MOVED,
+            f"this journal was moved to {place.decode(errors='replace')}, and what is played here is missing there. "
+            "Stop the server and name the copy in `storage`. If you have played here since, put the copy aside and "
+            "give the same `saga move` again. To go on with this journal, give `saga move --stay`",
         )
     raw = rows.get(keys.FORMAT_KEY)
     if raw is None:

@@ -47,7 +47,7 @@ class Journal:
 
     async def open(self) -> None:
         """Check the format, or write it into an empty store. Raises ``NewerSchema`` for a later format."""
-        await check_format(self.kv)
+        await check_format(self.kv, self.counters)
 
     async def create_session(
         self,

@@ -14,6 +14,8 @@ NEWEST = 2
 FORMAT_KEY: Key = ("meta", "format")
 MOVING_KEY: Key = ("meta", "moving")
 """Present while a journal is being moved into the store and is incomplete."""
+MOVED_KEY: Key = ("meta", "moved")
+"""Present once the journal was moved away: the place of the copy."""
 FORGETTING_KEY: Key = ("meta", "forgetting")
 """The digests of the worlds of forgotten sessions, from the first removal until no file holds a byte of the data."""
 PROBE_KEY: Key = ("meta", "probe")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         read_index,
     )
     from saga_core.maintenance.maintenance import Maintenance
-    from saga_core.maintenance.move import begin_move, catch_up, move_journal
+    from saga_core.maintenance.move import begin_move, catch_up, mark_moved, move_journal
     from saga_core.maintenance.remains import make_whole
     from saga_core.maintenance.story_path import StoryPath
     from saga_core.maintenance.tools import Tools
@@ -40,6 +40,7 @@ __getattr__ = lazy_face(
         "make_whole": "saga_core.maintenance.remains:make_whole",
         "begin_move": "saga_core.maintenance.move:begin_move",
         "catch_up": "saga_core.maintenance.move:catch_up",
+        "mark_moved": "saga_core.maintenance.move:mark_moved",
         "move_journal": "saga_core.maintenance.move:move_journal",
         "StoryPath": "saga_core.maintenance.story_path:StoryPath",
         "ImportOptions": "saga_core.maintenance.importing:ImportOptions",

@@ -2,7 +2,8 @@
 
 Each pass copies the entries that differ. Passes can be repeated while servers write, and at the end both stores are
 compared entry by entry. Views are not moved: graph, vectors and pages are rendered from the journal again. Until the
-move is complete, an entry marks the target as incomplete, and no server opens it.
+move is complete, an entry marks the target as incomplete, and no server opens it. Then an entry marks the source as
+moved, and a server that opens it says so.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _STAYS = (
     ("meta", "shown-in"),
     keys.PROBE_KEY,
     keys.MOVING_KEY,
+    keys.MOVED_KEY,
 )
 """Keys that are not moved, because they belong to servers and engines, not to sessions."""
 
@@ -64,6 +66,7 @@ async def begin_move(source: Scanned, target: StateKV) -> bool:
         return True
     if await _is_used(target):
         if await _are_equal(source, target):
+            await target.commit(Batch(deletes=frozenset({keys.MOVED_KEY})))
             return False
         raise BadInput(
             f"{target.info.location or target.info.name}: holds something already; give an empty database, schema or "
@@ -106,7 +109,13 @@ async def end_move(source: Scanned, target: StateKV) -> None:
             "the journal was written while it was moved, and the copy is not equal to it: stop every server that has "
             "it open, and give the same command again; nothing was changed where it is"
         )
-    await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY})))
+    await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY, keys.MOVED_KEY})))
+
+
+async def mark_moved(source: StateKV, target: StoreInfo) -> None:
+    """Note in ``source`` that its copy in ``target`` takes its place. ``saga move --stay`` removes the note."""
+    place = f"{target.name} in {target.location}" if target.location else target.name
+    await source.commit(Batch({keys.MOVED_KEY: place.encode()}))
 
 
 async def _is_used(target: StateKV) -> bool:

@@ -142,7 +142,7 @@ class Strict(MemoryState):
 
 
 async def test_a_store_that_fails_for_absent_keys() -> None:
-    with pytest.raises(StoreUnavailable, match=r"memory could not give two keys that may be absent \(KeyError: "):
+    with pytest.raises(StoreUnavailable, match=r"memory could not give keys that may be absent \(KeyError: "):
         await Saga.open(memory_config(), stores={"state": Strict()})
 
 

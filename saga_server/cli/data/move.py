@@ -15,7 +15,7 @@ from attrs import evolve
 from saga_core import registry
 from saga_core.capabilities import Capability
 from saga_core.config import Config, StoreConfig, load_config
-from saga_core.errors import BadInput, StoreLocked
+from saga_core.errors import BadInput, StoreError, StoreLocked
 from saga_core.storage import backend_of, path_of
 from saga_server.cli.data.data_access import check_there
 from saga_server.cli.settings import Place, settings
@@ -39,26 +39,33 @@ _ALREADY = "already moved: the target is equal to the journal"
 @click.option(
     "--to",
     "target",
-    required=True,
+    default="",
     metavar="TARGET",
     help="Target: postgresql://… for a database, a folder, which becomes the data directory, or state=BACKEND for "
     "another engine in the same data directory.",
 )
 @click.option("--schema", default="saga", show_default=True, help="Schema in the database.")
 @click.option("--follow", is_flag=True, help="Copy while the servers run, and finish after they have stopped.")
+@click.option("--stay", is_flag=True, help="Move nothing: go on with a journal that was moved, and forget that it was.")
 @settings
-def move(place: Place, target: str, schema: str, follow: bool) -> None:
+def move(place: Place, target: str, schema: str, follow: bool, stay: bool) -> None:
     """Copy the journal to another store, and compare the two.
 
     Stop the servers first, or use --follow, which asks you to stop them when little is left to copy. The old data stay
-    where they are. Graph, vectors and pages are rendered again when sessions are played, or all at once by saga
-    rebuild.
+    where they are, with a note that they were moved. Graph, vectors and pages are rendered again when sessions are
+    played, or all at once by saga rebuild.
     """
     from saga_server.process import log_errors_only
 
+    if stay == bool(target):
+        raise BadInput("give either --to TARGET, or --stay to go on with a journal that was moved")
     config = place.config()
     log_errors_only(config)
     check_there(config)
+    if stay:
+        asyncio.run(_stay(config))
+        say("This journal goes on; that it was moved is forgotten. Remove the copy, so that nobody plays on it.")
+        return
     moved = _configured(config, target, schema)
     count = asyncio.run(_move(config, moved, follow))
     done = f"{counted(count, 'entry', 'entries')} of the journal copied and compared" if count is not None else _ALREADY
@@ -70,7 +77,7 @@ def move(place: Place, target: str, schema: str, follow: bool) -> None:
     elif target.startswith(_ENGINE):
         say(f"storage:\n  state: {{backend: {moved.storage.state.backend!r}}}")
         if (old := path_of(config, "state")) is not None and old.exists():
-            say(f"The old journal stays at {old}; delete it when you need it no more.")
+            say(f"The old journal stays at {old}. Delete it once `saga doctor` finds your sessions in the new one.")
     else:
         say(f"storage:\n  profile: lite\n  path: {Path(target).absolute()}")
 
@@ -104,7 +111,7 @@ def _other_engine(config: Config, backend: str) -> Config:
 
 async def _move(config: Config, moved: Config, follow: bool) -> int | None:
     from saga_core.counters import Counters
-    from saga_core.maintenance import begin_move, move_journal
+    from saga_core.maintenance import begin_move, mark_moved, move_journal
     from saga_core.storage import open_journal_store
 
     if not follow and (path := path_of(config, "state")) is not None and path.exists():
@@ -120,11 +127,31 @@ async def _move(config: Config, moved: Config, follow: bool) -> int | None:
         try:
             if not follow:
                 await _refuse_servers(source, config.server.lease_seconds)
-            return await move_journal(source, target)
+            entries = await move_journal(source, target)
+            try:
+                await mark_moved(source, target.info)
+            except StoreError as error:  # a full disk, which may be why it is moved
+                say(f"The old journal cannot be marked as moved; do not play on it ({error}).")
+            return entries
         finally:
             await source.aclose()
     finally:
         await target.aclose()
+
+
+async def _stay(config: Config) -> None:
+    from saga_core.counters import Counters
+    from saga_core.journal import MOVED_KEY
+    from saga_core.storage import open_journal_store
+    from saga_core.stores import Batch
+
+    journal = await open_journal_store(config, Counters())
+    try:
+        if not await journal.get([MOVED_KEY]):
+            raise BadInput("--stay: this journal was not moved; there is nothing to do")
+        await journal.commit(Batch(deletes=frozenset({MOVED_KEY})))
+    finally:
+        await journal.aclose()
 
 
 async def _followed(config: Config, target: StateKV) -> StateKV:

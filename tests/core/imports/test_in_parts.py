@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from saga_core import Saga
+from saga_core.counters import Counters
 from saga_core.errors import Conflict, NewerSchema, StoreError
 from saga_core.journal import AT_ONCE, keys, unfinished
 from saga_core.journal.format import begin_parts, check_format, end_parts
@@ -288,11 +289,11 @@ async def test_a_saga_that_knows_nothing_of_parts_refuses_the_journal_until_they
             with monkeypatch.context() as patch:
                 patch.setattr(keys, "NEWEST", keys.FORMAT)
                 with pytest.raises(NewerSchema, match="format 2, this SAGA knows up to 1"):
-                    await check_format(kv)
+                    await check_format(kv, Counters())
             await saga.parts.background.views.resume()
             with monkeypatch.context() as patch:
                 patch.setattr(keys, "NEWEST", keys.FORMAT)
-                await check_format(kv)
+                await check_format(kv, Counters())
         assert (await kv.get([keys.FORMAT_KEY]))[keys.FORMAT_KEY] == b'{"format":1}'
 
 
@@ -304,5 +305,5 @@ async def test_a_write_elsewhere_keeps_the_format_raised() -> None:
         await end_parts(kv, "a")
         assert (await kv.get([keys.FORMAT_KEY]))[keys.FORMAT_KEY] == b'{"format":2,"unfinished":["b"]}'
         await kv.commit(Batch(deletes=frozenset({keys.unfinished("b")})))  # its session was removed
-        await check_format(kv)
+        await check_format(kv, Counters())
         assert (await kv.get([keys.FORMAT_KEY]))[keys.FORMAT_KEY] == b'{"format":1}'

@@ -78,6 +78,41 @@ def test_a_story_goes_to_another_engine_and_back(tmp_path: Path) -> None:
     assert asyncio.run(played(data, chat, "I thank her and go.")) == first + 2
 
 
+def test_a_journal_that_was_moved_says_so_until_the_copy_takes_its_place(tmp_path: Path) -> None:
+    data, chat = tmp_path / "data", list[dict[str, Any]]()
+    first = asyncio.run(played(data, chat, "I sit down by the fire."))
+
+    def told(**state: str) -> str:
+        async def opened() -> str:
+            async with Saga.open({"storage": {"path": str(data), "state": state}}) as saga:
+                return saga.counters.degraded.get("journal.moved", "")
+
+        return asyncio.run(opened())
+
+    assert told() == ""
+    assert "Delete it once `saga doctor`" in moved("--data", str(data), "--to", f"state={LMDB}")
+    assert told(backend=LMDB) == ""
+    assert LMDB.replace(":", "-") in told() and "`saga move --stay`" in told()
+    doctor = CliRunner().invoke(main, ["doctor", "--data", str(data)])
+    assert "journal.moved: this journal was moved to" in doctor.output
+    assert asyncio.run(played(data, chat, "I ask for the way.")) == first + 1, "it is played on"
+    assert told() != ""
+    copy = next(each for each in data.glob("state.*lmdb*"))
+    copy.rename(tmp_path / "stale")
+    moved("--data", str(data), "--to", f"state={LMDB}")
+    assert told(backend=LMDB) == "" and told() != ""
+
+    there = tmp_path / "there.yaml"
+    there.write_text(f"storage: {{path: {data}, state: '{LMDB}'}}\n", encoding="utf-8")
+    assert moved("--config", str(there), "--to", "state=sqlite").startswith("already moved"), "back, and not played on"
+    assert told() == "" and told(backend=LMDB) != ""
+    assert "forgotten" in moved("--config", str(there), "--stay")
+    assert told(backend=LMDB) == ""
+    for given in (["--stay"], ["--stay", "--to", "state=x"], []):
+        done = CliRunner().invoke(main, ["move", "--config", str(there), *given])
+        assert done.exit_code == 2 and "--stay" in done.output
+
+
 def test_a_journal_that_was_only_opened_is_a_target(tmp_path: Path) -> None:
     data, chat = tmp_path / "data", list[dict[str, Any]]()
     first = asyncio.run(played(data, chat, "I sit down by the fire."))
