@@ -647,7 +647,7 @@ class Supervisor:
             return False
         except Exception as error:  # noqa: BLE001 - any error of a step is reported and retried
             late = isinstance(error, TimeoutError) and limit.expired()
-            self._failed(queue, work, error, f"a store did not answer within {job.patience:g} s" if late else "")
+            self._failed(queue, work, error, f"no answer within {job.patience:g} s" if late else "")
             return True
         work.failures, work.reason = 0, ""
         queue.failures = 0

@@ -15,13 +15,13 @@ from attrs import define, field
 
 from saga_core.background import DONE, InSections, Retry, SessionLocks, Step, Waiting
 from saga_core.counters import Counters
-from saga_core.errors import NotFound
+from saga_core.errors import BadInput, NotFound
 from saga_core.jobs.views import FollowingJob
 from saga_core.journal import Journal, keys
 from saga_core.model import TurnNode, read_nodes
 from saga_core.recall import episodes_scope, passage_of
 from saga_core.sessions import LiveSession, LiveSessions
-from saga_core.views import Projector, passages
+from saga_core.views import OF_EMBEDDER, Projector, passages
 from saga_core.world import World
 
 log = logging.getLogger("saga.vectors")
@@ -30,6 +30,8 @@ MODE = "vectors"
 """The degraded mode while many vectors are to be made."""
 FAILED = "embedder"
 """The degraded mode while no vector can be made."""
+UNSTORED = "vectors.failing"
+"""The degraded mode while a store, not the embedder, keeps vectors from being made."""
 SWEEP = ""
 """Used in place of a session's id for the search for sessions that lack vectors."""
 _AT_ONCE = 16
@@ -146,6 +148,17 @@ class VectorsJob(FollowingJob):
 
     async def step(self, session: str) -> Step:
         """Make some vectors of a session."""
+        try:
+            return await self._make(session)
+        except BaseException as error:
+            refused = isinstance(error, BadInput)  # what a store refuses is a vector that is none
+            mode = FAILED if refused or OF_EMBEDDER in getattr(error, "__notes__", ()) else UNSTORED
+            if mode != self.mode:
+                self.counters.recover(self.mode)
+                self.mode = mode
+            raise
+
+    async def _make(self, session: str) -> Step:
         if session == SWEEP:
             await self._sweep()
             return DONE

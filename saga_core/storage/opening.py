@@ -18,6 +18,7 @@ from saga_core.config import Config, StoreConfig
 from saga_core.counters import Counters
 from saga_core.errors import (
     BadInput,
+    Conflict,
     NewerSchema,
     SagaError,
     StoreCorrupt,
@@ -189,6 +190,10 @@ class ForeignStore:
     async def _call(self, name: str, given: Callable[..., Awaitable[Any]], *args: Any, **named: Any) -> Any:
         try:
             found = await given(*args, **named)
+        except StoreError as error:
+            if not isinstance(error, Conflict) and not str(error).startswith(self._where):
+                error.args = (f"{self._where}: {self.info.name}: {error}",)
+            raise
         except SagaError:
             raise
         except Exception as error:

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from saga_core.views.projector import Projector, scope_of, session_of_scope
 from saga_core.views.reading import Views
-from saga_core.views.vector_views import alike, passages
+from saga_core.views.vector_views import OF_EMBEDDER, alike, passages

@@ -25,8 +25,22 @@ _ALIKE = 0.999
 """Minimum cosine of two vectors of the same text. A remote model does not return the same bytes twice."""
 
 
+OF_EMBEDDER = "the embedder failed, not a store"
+
+
 async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
-    """Return a vector for each of ``texts``. Raises ``UpstreamError`` for another number, and for another dimension."""
+    """Return a vector for each of ``texts``. Raises ``UpstreamError`` for another number, and for another dimension.
+
+    Every error of the embedder has the note ``OF_EMBEDDER``.
+    """
+    try:
+        return await _embedded(embedder, texts)
+    except BaseException as error:
+        error.add_note(OF_EMBEDDER)
+        raise
+
+
+async def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
     vectors = await embedder.embed(texts, "passage")
     if len(vectors or ()) != len(texts):
         raise UpstreamError(f"embedder {embedder.id} gave {len(vectors or ())} vectors for {len(texts)} texts")

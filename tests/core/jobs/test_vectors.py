@@ -13,9 +13,9 @@ from attrs import define, field
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core import Saga
 from saga_core.config import Config, load_config
-from saga_core.errors import UpstreamError
+from saga_core.errors import StoreUnavailable, UpstreamError
 from saga_core.jobs import vectors
-from saga_core.jobs.vectors import FAILED, MODE
+from saga_core.jobs.vectors import FAILED, MODE, UNSTORED
 from saga_core.ports import Mode
 from saga_core.recall.episodes import episodes_scope
 from saga_core.views.vector_views import alike
@@ -117,6 +117,26 @@ async def test_nothing_but_vectors_waits_for_an_embedder_that_is_down(saga: Saga
     assert (await saga.drain(10)).waiting == ()
     assert FAILED not in saga.counters.degraded
     assert await saga.maintenance.differences(await session_of(saga)) == []
+
+
+async def test_a_vector_store_that_fails_is_not_taken_for_the_embedder(
+    saga: Saga, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(*_: object) -> None:
+        raise StoreUnavailable("the disk is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(saga.stores.vector, "upsert", gone)
+        await played(saga, 2)
+        await saga.drain(10)
+        assert "the disk is gone; earlier turns are found by their words" in saga.counters.degraded[UNSTORED]
+        assert FAILED not in saga.counters.degraded
+    gate.broken = True
+    await saga.drain(10)
+    assert FAILED in saga.counters.degraded and UNSTORED not in saga.counters.degraded
+    gate.broken = False
+    assert (await saga.drain(10)).waiting == ()
+    assert not {FAILED, UNSTORED} & saga.counters.degraded.keys()
 
 
 async def _jobs(saga: Saga) -> AsyncIterator[str]:

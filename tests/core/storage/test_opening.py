@@ -277,7 +277,13 @@ class Unlucky(MemoryState):
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"), [(KeyError("oops"), r"KeyError: 'oops'"), (None, "answered get with NoneType"), (5, "with int")]
+    ("answer", "told"),
+    [
+        (KeyError("oops"), r"KeyError: 'oops'"),
+        (StoreUnavailable("the disk is gone"), r"^stores\['state'\]: memory: the disk is gone$"),
+        (None, "answered get with NoneType"),
+        (5, "with int"),
+    ],
 )
 async def test_what_a_foreign_store_raises_or_answers_names_it(answer: Any, told: str) -> None:
     store = Unlucky()
