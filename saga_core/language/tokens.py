@@ -208,12 +208,14 @@ def mentions(text: str, name: str) -> bool:
     return mentions_folded(match_text(text), match_name(name))
 
 
-_POSSESSIVES = tuple(all_of(lambda each: each.names.possessives))
+@cache
+def _possessives() -> tuple[str, ...]:
+    return tuple(all_of(lambda each: each.names.possessives))
 
 
 def begins_about(text: str, name: str) -> bool:
     """Whether a text begins with a name and not with what is hers: 林晚晴的二姨, Mara's sister."""
-    return text.startswith(name) and not text[len(name) :].startswith(_POSSESSIVES)
+    return text.startswith(name) and not text[len(name) :].startswith(_possessives())
 
 
 def mentions_folded(text: str, name: str) -> bool:

@@ -95,14 +95,22 @@ def _of_role(transcript: Transcript, role: str) -> Iterator[Utterance]:
 
 
 def _of_sentences(text: str) -> Iterator[str]:
-    """Yield the player's name from the frontend's opening sentence."""
+    """Yield the player's name from the frontend's opening sentence: the last one whose next reply is not asked for."""
     asked = _REPLIES.search(text)
     character = fold_name(asked["name"]) if asked else ""
-    for telling in (each for language in languages_in(text) for each in language.persona.between):
+    languages = languages_in(text)
+    forms = [form for each in languages for form in each.requests.lines_of if form.startswith("NAME")]
+    for telling in (each for language in languages for each in language.persona.between):
         for found in telling.names(text):
-            others = [_plain(name) for name in _PARTS.split(found["all"].strip()) if fold_name(name) != character]
-            if others and others[-1]:
-                yield others[-1]
+            names = [found.groupdict().get("first") or "", *_PARTS.split(found["all"].strip())]
+            others = [_plain(name) for name in names if name and fold_name(name) != character]
+            free = [
+                each
+                for each in others
+                if not any(re.search(form.replace("NAME", re.escape(each)), text) for form in forms)
+            ]
+            if (free or others) and (free or others)[-1]:
+                yield (free or others)[-1]
 
 
 def _about(text: str) -> Iterator[str]:

@@ -117,6 +117,7 @@ def call_all() -> None:
     for name in _named_in(request_kind):
         request_kind._any(name, re.I | re.S)
         request_kind._any(name)
+    persona._of_system("강도윤과 리아의 가상 채팅에서 리아의 다음 답변을 작성하세요.")
     persona._own(every())
     persona._claims(every())
     key_patterns._without_engine("(?i)gr[ae]y (cat|dog)?")
