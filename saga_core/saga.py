@@ -26,7 +26,7 @@ from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, Sy
 from saga_core.sessions import EPHEMERAL, checked_kind
 from saga_core.storage import Stores
 from saga_core.stores import Curator, Store
-from saga_core.stores.validate import check_object
+from saga_core.stores.validate import check_object, check_store
 from saga_core.trackers import Tracker, checked_profile
 from saga_core.views import Views
 from saga_core.world import WorldLibrary
@@ -398,6 +398,7 @@ def _model_or_curator(given: ChatModel | Curator | None) -> tuple[ChatModel | No
         raise BadInput(
             f"curator: {type(given).__name__} is neither a ChatModel nor a Curator; it has neither stream nor review"
         )
+    check_store("curator", "curator", given)
     return None, given
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import logging
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -206,7 +207,7 @@ _GIVE = {"rules": "events of saga_core.model.deltas", "trackers": "saga_core.tra
 
 def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
     """What a method gave. Raises ``BadInput`` unless each is of the kind, with fields of the declared types."""
-    found = tuple(islice(given, _MOST + 1))
+    found = tuple(islice(_several(given, method), _MOST + 1))
     if len(found) > _MOST:
         raise BadInput(f"{method} gave more than {_MOST:,}; give fewer")
     odd = next((each for each in found if not isinstance(each, get_args(kind) or kind)), None)
@@ -220,7 +221,16 @@ def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
 def _lines(given: Iterable[str], method: str) -> tuple[str, ...]:
     if isinstance(given, str):
         raise BadInput(f"{method} gave a text; give a list of lines")
-    return tuple(map(str, given))
+    return tuple(map(str, _several(given, method)))
+
+
+def _several(given: Any, method: str) -> Iterable[Any]:
+    if inspect.iscoroutine(given):
+        given.close()
+        raise BadInput(f"{method} is asynchronous; write it with def")
+    if not isinstance(given, Iterable):
+        raise BadInput(f"{method} gave a {type(given).__name__}; give a list")
+    return given
 
 
 NO_MODULES = Modules()

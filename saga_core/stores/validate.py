@@ -526,6 +526,8 @@ def check_store(where: str, kind: str, store: object) -> None:
         raise BadInput(f"{where}: the info of {its} is {info!r}; give a saga_core.stores.StoreInfo")
     if info.kind != kind:
         raise BadInput(f"{where}: {its} says that it is a {info.kind!r} store; give one of {kind!r}")
+    if not isinstance(info.capabilities, Set):
+        raise BadInput(f"{where}: the capabilities of {its} are {shown(info.capabilities)}; give a frozenset")
     for (of, capabilities), protocol in _PROMISED.items():
         lacking = [name for name in operations(protocol) if not hasattr(store, name)]
         if of == kind and capabilities <= info.capabilities and lacking:
@@ -557,6 +559,8 @@ def check_calls(where: str, given: object, protocol: type[Any]) -> None:
         plain = inspect.isfunction(getattr(call, "__func__", call)) and not awaited
         if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(wanted):
             raise BadInput(f"{where}: {its} is not asynchronous; write it with async def")
+        if awaited and "AsyncIterator" in str(inspect.signature(wanted).return_annotation):
+            raise BadInput(f"{where}: {its} yields nothing; write it with async def, and yield each part")
         if awaited and not inspect.iscoroutinefunction(wanted):
             raise BadInput(f"{where}: {its} is asynchronous; write it with def")
         _, *needed = inspect.signature(wanted).parameters.values()

@@ -14,7 +14,7 @@ from saga_core import Saga, registry
 from saga_core.errors import BadInput, NotFound, StoreError, StoreUnavailable, UpstreamError
 from saga_core.maintenance import move_journal
 from saga_core.modules import Modules
-from saga_core.stores import Batch, Key
+from saga_core.stores import Batch, Key, StoreInfo
 from saga_core.strategies import RecordKind, Strategy
 from saga_core.views.vector_views import passages
 from tests.core.frontend import MEMORY, Frontend, memory_config
@@ -74,9 +74,41 @@ class Careless(Contrary):
         return []
 
 
+class Silent:
+    """A chat model that yields nothing."""
+
+    name = "silent"
+
+    async def stream(self, request: Any, *, streaming: bool = True) -> str:
+        return "{}"
+
+    async def models(self) -> list[str]:
+        return []
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Hasty:
+    """A curator that is not asynchronous."""
+
+    info = StoreInfo("curator", "hasty")
+
+    def review(self, view: Any) -> tuple[()]:
+        return ()
+
+    async def check(self, *, thorough: bool = False) -> Any:
+        pass
+
+    async def aclose(self) -> None:
+        pass
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
+        ({"extractor": Silent()}, "extractor: Silent.stream yields nothing; write it with async def, and yield each"),
+        ({"curator": Hasty()}, "curator: Hasty.review is not asynchronous; write it with async def"),
         ({"sources": {"a": 5}}, r"sources\['a'\]: int is no ContextSource; it lacks gather, name, needs"),
         ({"clock": 5}, "clock: int is no Clock; it lacks monotonic, now"),
         ({"entropy": 5}, "entropy: int is no Entropy; it lacks token"),
@@ -167,10 +199,27 @@ class Text:
         return "The bell rings."
 
 
-def test_a_module_that_gives_a_text_for_lines(caplog: pytest.LogCaptureFixture) -> None:
-    module: Any = Text()
+class Number(Text):
+    def context(self, state: Any, language: str) -> Any:
+        return 5
+
+
+class Later(Text):
+    async def context(self, state: Any, language: str) -> Any:  # type: ignore[override]
+        return []
+
+
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        (Text(), "context gave a text; give a list of lines"),
+        (Number(), "context gave a int; give a list"),
+        (Later(), "context is asynchronous; write it with def"),
+    ],
+)
+def test_a_module_that_gives_no_lines(module: Any, told: str, caplog: pytest.LogCaptureFixture) -> None:
     assert Modules((module,)).context(None, "en") == ()  # type: ignore[arg-type]
-    assert "context gave a text; give a list of lines" in caplog.text
+    assert told in caplog.text
 
 
 async def test_settings_are_switched_by_what_open_takes_too() -> None:

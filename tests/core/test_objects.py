@@ -108,6 +108,10 @@ class Vague(MemoryState):
     info: Any = "a store"
 
 
+class Listing(MemoryState):
+    info: Any = StoreInfo("state", "listing", capabilities=["durable"])  # type: ignore[arg-type]
+
+
 class Half:
     info = StoreInfo("graph", "half")
 
@@ -155,6 +159,7 @@ async def test_a_turn_is_played_over_objects_which_the_caller_closes(tmp_path: P
         ),
         ({"graph": Half()}, "Half is no graph store; it lacks aclose, apply, check, drop"),
         ({"state": Vague()}, "the info of Vague is 'a store'; give a saga_core.stores.StoreInfo"),
+        ({"state": Listing()}, r"the capabilities of Listing are \['durable'\]; give a frozenset"),
         ({"state": Blocking()}, "Blocking.get is not asynchronous; write it with async def"),
         ({"cache": Awaited()}, "Awaited.locate is asynchronous; write it with def"),
         (
