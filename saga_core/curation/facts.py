@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from attrs import evolve, frozen
 
@@ -84,13 +84,15 @@ class Fact:
     """What a clause of the text must say besides."""
 
 
-def facts_of(steps: Sequence[ReplayedTurn], language: str) -> list[Fact]:
-    """Return the facts of the turns, in order: deaths, events, meetings, items, notes."""
+def facts_of(steps: Sequence[ReplayedTurn], language: str, *, of: Sequence[ReplayedTurn] | None = None) -> list[Fact]:
+    """Return the facts of the turns, in order: deaths, events, meetings, items, notes. ``of`` are the turns whose facts
+    are wanted, all by default. A note that any of the ``steps`` takes back is no fact."""
     words = language_of(language).texts
-    return [fact for step in steps for fact in _of_step(step, words)]
+    untrue = {each.text for step in steps for each in step.turn.delta.events if isinstance(each, deltas.Unnoted)}
+    return [fact for step in (steps if of is None else of) for fact in _of_step(step, words, untrue)]
 
 
-def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
+def _of_step(step: ReplayedTurn, words: Texts, untrue: Collection[str]) -> Iterator[Fact]:
     before, after, depth, turn = step.before, step.after, step.turn.depth, step.turn.id
 
     def fact(text: str, weight: int, *names: str, said: str = "") -> Fact:
@@ -129,7 +131,7 @@ def _of_step(step: ReplayedTurn, words: Texts) -> Iterator[Fact]:
         elif isinstance(event, deltas.ItemTransferred):
             item, giver, receiver = (after.name(id_) for id_ in (event.item, event.giver, event.receiver))
             yield fact(words.gave(who=giver, receiver=receiver, name=item), THING, item)
-        elif isinstance(event, deltas.Noted):
+        elif isinstance(event, deltas.Noted) and event.text not in untrue:
             text = " ".join(event.text.split())[:_NOTE].rstrip(" ;.")
             if text:
                 yield fact(text.replace(";", ","), weight(text))
@@ -246,7 +248,7 @@ def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
     proposals = []
     parts = list(view.state.story)
     for run in scenes_of(steps):
-        text = condensed(facts_of(run, view.language), SCENE_CHARS, view.language)
+        text = condensed(facts_of(steps, view.language, of=run), SCENE_CHARS, view.language)
         first, last = run[0].turn.depth, run[-1].turn.depth
         covered = any(part.first <= first and last <= part.last for part in parts)
         if text and not covered and not any(part.by_hand and part.overlaps(first, last) for part in parts):

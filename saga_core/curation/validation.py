@@ -143,7 +143,8 @@ class _Judge:
         if any(not (first <= part.first and part.last <= last) for part in parts):
             raise _Refused("it cuts through a part that is already summarised")
         text = _text(proposal.data, "text", limit=MAX_STORY_CHARS)
-        facts = facts_of([step for step in self.steps if first <= step.turn.depth <= last], self.view.language)
+        own = [step for step in self.steps if first <= step.turn.depth <= last]
+        facts = facts_of(self.steps, self.view.language, of=own)
         inside = [part for part in parts if first <= part.first and part.last <= last]
         facts = [*facts_in(inside, self.state.event_names), *facts]
         missing = lost(text, facts)

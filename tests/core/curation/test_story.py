@@ -329,3 +329,13 @@ def test_what_was_lost_and_what_healed_is_told(language: str, told: str) -> None
     assert not stage.state.problems
     facts = [fact for fact in facts_of(replay(stage.view()), language) if fact.depth > 1]
     assert condensed(facts, 320, language) == told, "of what is eaten some is left"
+
+
+def test_a_note_that_was_taken_back_later_is_told_in_no_scene() -> None:
+    stage = Stage("ersia")
+    stage.tell(Told("빌린다.", "받는다.", "location: 여관\nnotes: 바르칸에게 50골드를 빚졌다"))
+    stage.tell(Told("떠난다.", "걷는다.", "location: 숲"))
+    stage.events(deltas.Unnoted(1, "바르칸에게 50골드를 빚졌다"), deltas.Noted("바르칸에게 30골드를 빚졌다"))
+    view = stage.view()
+    texts = " ".join(each.data["text"] for each in condense(view, 100))
+    assert "30골드" in texts and "50골드" not in texts
