@@ -35,6 +35,10 @@ class StoreUnavailable(StoreError):
     """The store cannot be reached or opened. The same call may succeed later."""
 
 
+class StoreTimeout(StoreUnavailable):
+    """The store did not answer in time."""
+
+
 class StoreCorrupt(StoreError):
     """The stored data cannot be read. The message says which file, and how to recover."""
 

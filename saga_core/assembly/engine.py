@@ -25,7 +25,7 @@ from saga_core.context import (
     plugin_source,
 )
 from saga_core.counters import Counters
-from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreLocked
+from saga_core.errors import LeaseLost, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreTimeout
 from saga_core.hosting import Admission, HostedEngine, OwnershipListener
 from saga_core.jobs import (
     CHAPTER_TOKENS,
@@ -147,7 +147,7 @@ async def _open_journal(
         if "state" not in (opening.stores or {}):
             await notice_other_journals(config, stores.state, counters)
     except StoreError as error:
-        if not opening.tolerant or isinstance(error, NewerSchema | StoreLocked):
+        if not opening.tolerant or isinstance(error, NewerSchema | StoreLocked | StoreTimeout):
             raise
         return Journal(stores.state, counters), False
     return journal, True

@@ -13,7 +13,7 @@ from typing import NoReturn, TypeVar, cast
 
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
-from saga_core.errors import Closed, StoreCorrupt, StoreError, StoreUnavailable
+from saga_core.errors import Closed, StoreCorrupt, StoreError, StoreTimeout
 from saga_core.storage.self_healing import ENDS
 from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
 
@@ -96,7 +96,7 @@ class ReadOnlyOnCorruption:
         """Close the store. A store that is damaged and cannot be closed, or does not end, is only logged."""
         try:
             await self._in_time(self._inner.aclose())
-        except (StoreCorrupt, StoreUnavailable) as error:
+        except (StoreCorrupt, StoreTimeout) as error:
             log.error("the journal cannot be closed in order: %s", error)
 
     async def _in_time(self, call: Awaitable[T]) -> T:
@@ -107,7 +107,7 @@ class ReadOnlyOnCorruption:
             if not limit.expired():
                 raise
             late = f"the journal ({self.info.name}) did not answer within {READ_SECONDS:g} s"
-            raise StoreUnavailable(late) from error
+            raise StoreTimeout(late) from error
 
     def _check_whole(self) -> None:
         if self._damage is not None:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from saga_backends.memory import MemoryState
+from saga_core import Saga
 from saga_core.counters import Counters
-from saga_core.errors import Closed, StoreCorrupt, StoreLocked, StoreUnavailable
+from saga_core.errors import Closed, StoreCorrupt, StoreLocked, StoreTimeout, StoreUnavailable
 from saga_core.storage import journal_guard
 from saga_core.storage.journal_guard import DAMAGED, ReadOnlyOnCorruption, UnavailableStore, keep_copy, tell_damage
 from saga_core.stores import Batch
+from tests.core.frontend import memory_config
 
 ONE = Batch({("a",): b"1"})
 
@@ -165,3 +167,10 @@ async def test_a_journal_that_hangs_is_waited_for_a_while_and_named(
             await store.scan(())
         await store.aclose()
     assert "cannot be closed in order" in caplog.text
+
+
+async def test_a_journal_that_hangs_at_the_start_is_not_played_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_guard, "READ_SECONDS", 0.01)
+    async with asyncio.timeout(5):
+        with pytest.raises(StoreTimeout, match=r"the journal \(memory\) did not answer within 0\.01 s"):
+            await Saga.open(memory_config(), stores={"state": Hanging()}, tolerant=True)
