@@ -5,7 +5,16 @@ from __future__ import annotations
 from saga_core.storage.engine_fingerprint import notice_change
 from saga_core.storage.journal_guard import DAMAGED, READ_SECONDS
 from saga_core.storage.open_models import open_embedder
-from saga_core.storage.opening import FALLBACK, PROFILES, Stores, backend_of, open_journal_store, open_stores, path_of
+from saga_core.storage.opening import (
+    FALLBACK,
+    PROFILES,
+    Stores,
+    backend_of,
+    health_of,
+    open_journal_store,
+    open_stores,
+    path_of,
+)
 from saga_core.storage.other_journals import notice_other_journals
 from saga_core.storage.private_files import make_private_once
 from saga_core.storage.self_healing import SelfHealingStore

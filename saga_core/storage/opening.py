@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -111,6 +112,21 @@ class Closable(Protocol):
         ...
 
 
+CHECK_SECONDS = 5.0
+"""How long a store may take to say how it is."""
+
+
+async def health_of(store: Store) -> Health:
+    """Return the store's health, within ``CHECK_SECONDS``."""
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            return await store.check()
+    except TimeoutError:
+        return Health(False, f"no answer within {CHECK_SECONDS:g} s")
+    except StoreError as error:
+        return Health(False, str(error))
+
+
 @define
 class Stores:
     """All opened components. ``aclose`` closes them in reverse order."""
@@ -132,9 +148,10 @@ class Stores:
 
     async def status(self) -> dict[str, Any]:
         """Return the engine, location, capabilities and health of each store. JSON-able."""
-        found = {}
-        for kind, store in self.all().items():
-            health, info = await store.check(), store.info
+        found, stores = {}, self.all()
+        checked = await asyncio.gather(*map(health_of, stores.values()))
+        for (kind, store), health in zip(stores.items(), checked, strict=True):
+            info = store.info
             found[kind] = {
                 "backend": info.name,
                 "version": info.version,

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated
 
 from aiohttp import web
 from attrs import evolve
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from saga_core import Saga
 from saga_core.background import DrainReport, Waiting
-from saga_core.errors import ConfigError, NotFound, SagaError, StoreError, StoreUnavailable
+from saga_core.errors import ConfigError, NotFound, SagaError, StoreError
 from saga_server.admin import answers
 from saga_server.admin.endpoint import TABLE, in_query
 from saga_server.admin.events import EVENTS, Listening
@@ -70,7 +69,7 @@ def readiness_status(found: answers.Readiness) -> int:
 
 async def metrics(request: web.Request) -> web.StreamResponse:
     """Return the metrics in Prometheus' text format, of all workers if there are several."""
-    status = await engine_status(request.app[SAGA])
+    status = await request.app[SAGA].status()
     body = request.app[METRICS].render(status, len(request.app[EXCHANGES]))
     leases = tenancy_of(request.app[SAGA]).leases
     if WORKER in request.app and leases is not None and _OWN_METRICS not in request.headers:
@@ -84,7 +83,7 @@ async def metrics(request: web.Request) -> web.StreamResponse:
 async def show_status(request: web.Request) -> answers.Status:
     """Return the status of the server and of the engine."""
     saga, doors = request.app[SAGA], request.app[DOORS]
-    engine = await engine_status(saga)
+    engine = await saga.status()
     try:
         async with asyncio.timeout(_STATUS_SECONDS):
             active: int | None = len(await saga.sessions.list())
@@ -109,15 +108,6 @@ def _loop() -> answers.LoopBlocks:
     if watch is None:
         return answers.LoopBlocks(0.0, 0, "")
     return answers.LoopBlocks(round(watch.wall.longest, 1), watch.blocks, watch.place)
-
-
-async def engine_status(saga: Saga) -> dict[str, Any]:
-    """Return the engine's status. Raises ``StoreUnavailable`` if a store does not answer in time."""
-    try:
-        async with asyncio.timeout(_STATUS_SECONDS):
-            return await saga.status()
-    except TimeoutError:
-        raise StoreUnavailable(f"a store did not answer within {_STATUS_SECONDS:g} s; see /readyz") from None
 
 
 async def reload_settings(request: web.Request) -> Reloaded:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from attrs import define, field, frozen
 
 from saga_core import Saga
 from saga_core.errors import StoreError
 from saga_core.journal import PROBE_KEY
-from saga_core.stores import Batch, Key
+from saga_core.storage import health_of
+from saga_core.stores import Batch, Key, Store
 from saga_server.process.settings import Current
 
 SECONDS = 5.0
-"""Time limit for a store to answer."""
+"""Time limit for the journal to take the probe."""
 _PROVEN_SECONDS = 1.0
 """How long a successful probe of the journal counts, so that frequent checks cause little load."""
 _WRITTEN = b"." * 131_072
@@ -94,12 +94,6 @@ class Readiness:
             await asyncio.gather(self._probing, return_exceptions=True)
 
 
-async def _check(store: Any) -> str:
-    try:
-        async with asyncio.timeout(SECONDS):
-            health = await store.check()
-    except TimeoutError:
-        return f"no answer within {SECONDS:g} s"
-    except StoreError as error:
-        return str(error)
+async def _check(store: Store) -> str:
+    health = await health_of(store)
     return "ok" if health.ok else health.detail or "not ok"

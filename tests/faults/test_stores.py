@@ -11,7 +11,7 @@ import pytest
 from attrs import define, field
 
 from saga_core.play import play as engine
-from saga_core.storage import journal_guard
+from saga_core.storage import journal_guard, opening
 from saga_server.admin import server_handlers
 from saga_server.http import exchange
 from tests.faults.breakable import KINDS, MODES, Breakable, Mode, breakable
@@ -171,6 +171,16 @@ async def test_the_status_answers_while_the_journal_hangs_and_names_it(monkeypat
                 status = await client.get("/api/status")
                 assert status.status == 200 and status.json["active_sessions"] is None
                 assert status.json["degraded"] == {"journal.read": "the journal (memory) did not answer within 0.2 s"}
+
+                async def never(**_: object) -> Any:
+                    await asyncio.Event().wait()
+
+                with monkeypatch.context() as patch:
+                    patch.setattr(opening, "CHECK_SECONDS", 0.1)
+                    patch.setattr(parts["graph"].inner, "check", never)
+                    stores = (await client.get("/api/status")).json["stores"]
+                    assert not stores["graph"]["ok"] and stores["graph"]["detail"] == "no answer within 0.1 s"
+                    assert stores["vector"]["ok"]
                 client.server.saga.parts.live.forget(last.session)
                 for path in ("", f"/{last.session}", f"/{last.session}/turns"):
                     found = await client.get(f"/api/sessions{path}")

@@ -14,6 +14,7 @@ from aiohttp import ClientSession
 from saga_core.config import load_config
 from saga_core.errors import StoreCorrupt, StoreError, StoreUnavailable
 from saga_core.saga import Opening
+from saga_core.storage import opening
 from saga_server.http import connections
 from saga_server.process import readiness
 from saga_server.server import Server
@@ -27,6 +28,7 @@ from tests.server.upstream import Upstream, says
 def always_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "_PROVEN_SECONDS", 0.0)
     monkeypatch.setattr(readiness, "SECONDS", 0.2)
+    monkeypatch.setattr(opening, "CHECK_SECONDS", 0.2)
 
 
 async def anon(look: Callable[[], Any]) -> Any:
