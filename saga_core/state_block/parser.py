@@ -7,9 +7,8 @@ import re
 from collections import Counter
 from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import yaml
 from attrs import Factory, define, evolve, frozen
 
 from saga_core.language import nfc
@@ -49,7 +48,9 @@ from saga_core.state_block.values import (
     read_text,
 )
 from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers
-from saga_core.yaml_text import BoundedLoader
+
+if TYPE_CHECKING:
+    import yaml
 
 MAX_BODY = 65_536
 _MAX_PROBLEMS = 50
@@ -231,6 +232,10 @@ def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
     with suppress(ValueError):
         json.loads(body)
         return found
+    import yaml  # few blocks need it, and a start does not
+
+    from saga_core.yaml_text import BoundedLoader
+
     try:
         node = _node_of(BoundedLoader(body).get_single_node())
     except yaml.YAMLError:
@@ -244,6 +249,8 @@ def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
 
 def _node_of(told: yaml.Node | None) -> Node:
     """A node of YAML as one of a block, with its texts as they are written."""
+    import yaml
+
     if isinstance(told, yaml.MappingNode):
         return Pairs(tuple((key.value, _node_of(value)) for key, value in told.value if isinstance(key.value, str)))
     if isinstance(told, yaml.SequenceNode):
