@@ -14,6 +14,7 @@ _DEAD_ENDS = tuple(sorted(all_of(lambda each: each.statuses.dead_ends)))
 _WELL_WORDS = frozenset(map(fold_name, all_of(lambda each: each.statuses.well)))
 _ALIVE_WORDS = all_of(lambda each: each.statuses.alive)
 _NO_DEATH = re.compile(any_of(lambda each: f"{each.statuses.supposed}|{each.statuses.averted}"))
+_DIED = re.compile(any_of(lambda each: each.statuses.died))
 _PARTS = re.compile(r"[,，、;；]")
 
 
@@ -23,9 +24,13 @@ def status_of(word: str) -> str:
     if folded in _ALIVE_WORDS or folded in _WELL_WORDS:
         return ALIVE
     first, *rest = (part.strip() for part in _PARTS.split(folded))
-    dead = first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded)
+    dead = first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded) or _has_died(word)
     taken_back = any(part in _ALIVE_WORDS or _NO_DEATH.fullmatch(part) for part in rest)
     return DEAD if dead and not taken_back else word
+
+
+def _has_died(word: str) -> bool:
+    return _DIED.fullmatch(_PARTS.split(normalized("NFKC", word).casefold())[0].strip(" .!。")) is not None
 
 
 def _ends_dead(status: str) -> bool:

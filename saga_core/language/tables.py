@@ -293,6 +293,8 @@ class StatusWords(Table):
     dead: Words = _NO_WORDS
     dead_ends: Words = _NO_WORDS
     """Words for dead at the end of a longer status, in languages without spaces: 坠楼身亡."""
+    died: Pattern = NEVER
+    """A whole status of several words for dead: ``passed away``, 숨을 거둠."""
     alive: Words = _NO_WORDS
     well: Words = _NO_WORDS
     """Statuses of a character who has recovered."""

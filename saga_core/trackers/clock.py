@@ -12,6 +12,7 @@ _WEEK = 7
 _AT = re.compile(
     r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h]\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
 )
+_HALVES = re.compile(r"(?<=\d)\s{0,2}[ap]\.?m\b\.?")
 _HALF = re.compile(r"(?<!\d)(?P<hour>1[0-2]|0?[1-9])\s{0,2}(?P<half>[ap])\.?m\b")
 
 
@@ -28,7 +29,7 @@ def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> t
         return (day - 1) * DAY + (
             hour if hour is not None else now % DAY if (day - 1) * DAY == now - now % DAY else 0
         ), None
-    passed = _passed(plain)
+    passed = _passed(_without_hours(plain))
     if passed is not None:
         if hour is not None and passed % DAY == 0 and _AT.search(plain):
             return (now // DAY) * DAY + passed + hour, None
@@ -105,6 +106,13 @@ def _hour_in(plain: str) -> int | None:
 def _day_in(plain: str) -> int | None:
     found = (re.search(language.clock.day_number, plain) for language in every())
     return next((int(each["day"]) for each in found if each is not None and int(each["day"])), None)
+
+
+def _without_hours(plain: str) -> str:
+    """A text without hours of the day, whose minutes are no length of time: 오후 4시 30분, 11:30 am."""
+    for language in every():
+        plain = re.sub(language.clock.oclock, " ", plain)
+    return _HALVES.sub(" ", plain)
 
 
 def _passed(plain: str) -> int | None:

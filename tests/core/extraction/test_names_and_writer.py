@@ -565,7 +565,9 @@ def test_who_is_seen_keeps_another_status(said: str) -> None:
     assert after(told, "present: [에르겐]").entities["e"].get("status") == kept
 
 
-@pytest.mark.parametrize("word", ["故人", "病死", "病故", "过世", "별세", "타계", "deceased"])
+@pytest.mark.parametrize(
+    "word", ["故人", "病死", "病故", "过世", "별세", "타계", "deceased", "passed away", "Killed off-stage", "숨을 거둠"]
+)
 def test_words_for_dead_in_every_language(word: str) -> None:
     assert status_of(word) == DEAD
 

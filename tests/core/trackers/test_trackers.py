@@ -28,6 +28,7 @@ from saga_core.trackers import (
     tracker_of,
     write_table,
 )
+from saga_core.trackers.clock import read_time
 from saga_core.world import EMPTY_WORLD, opening_state, parse_world, render_world
 
 
@@ -401,3 +402,27 @@ def test_a_tracker_that_is_declared_for_somebody_else_shows_nothing_of_before() 
 def test_what_nobody_said_is_unknown() -> None:
     assert start_value(CLUES) is None and value(OPENING, CLUES, PLAYER) is None
     assert start_value(GOLD) == 10
+
+
+@pytest.mark.parametrize(
+    ("told", "day", "hour"),
+    [
+        ("11:30 am", 0, "11:30"),
+        ("Tuesday 12:30 am", 1, "00:30"),
+        ("Monday 4:30 p.m.", 0, "16:30"),
+        ("오후 4시 30분", 0, "16:30"),
+        ("화요일 아침 8시 15분", 1, "08:15"),
+        ("다음 날 오전 10시 30분", 1, "10:30"),
+        ("午後4時30分", 0, "16:30"),
+        ("下午4点30分", 0, "16:30"),
+    ],
+)
+def test_the_minutes_of_an_hour_are_no_length_of_time(told: str, day: int, hour: str) -> None:
+    at, passed = read_time(told, 9 * 60, 0, ())
+    assert passed is None and at is not None
+    assert (at // 1440, f"{at % 1440 // 60:02d}:{at % 60:02d}") == (day, hour)
+
+
+@pytest.mark.parametrize(("told", "minutes"), [("3시간 30분 뒤", 210), ("a minute later", 1), ("+2h", 120)])
+def test_a_length_of_time_moves_the_clock(told: str, minutes: int) -> None:
+    assert read_time(told, 9 * 60, 0, ()) == (None, minutes)
