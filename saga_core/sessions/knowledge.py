@@ -16,6 +16,7 @@ from saga_core.language import begins_about, mentions
 from saga_core.model import (
     Audience,
     Delta,
+    Entity,
     Event,
     Hearing,
     MemoryRecord,
@@ -28,6 +29,7 @@ from saga_core.model import (
     hearing,
     without_secrets,
 )
+from saga_core.naming import is_word_for_player
 from saga_core.sessions.live_sessions import LiveSession
 
 _KEPT = 64
@@ -122,6 +124,8 @@ def ids_of(state: WorldState, who: str) -> frozenset[str]:
 _ALWAYS = (
     deltas.TrackersDeclared,
     deltas.TrackerRemoved,
+    deltas.ProfileChosen,
+    deltas.ModuleUsed,
     deltas.AudienceSet,
     deltas.Played,
     deltas.Forgotten,
@@ -205,7 +209,11 @@ def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: boo
     here = {state.player, *present, *(where.place for where in whereabouts.values())}
     return evolve(
         view,
-        entities={id_: each for id_, each in view.entities.items() if id_ not in unmet or id_ in here},
+        entities={
+            id_: _as_seen(each, state.entities.get(id_)) if id_ in company else each
+            for id_, each in view.entities.items()
+            if id_ not in unmet or id_ in here
+        },
         turn=state.turn,
         depth=state.depth,
         player=state.player,
@@ -216,6 +224,21 @@ def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: boo
         problems=(),
         findings=(),
         blocks={},
+    )
+
+
+_VISIBLE = ("hp", "max_hp", "status")
+
+
+def _as_seen(known: Entity, now: Entity | None) -> Entity:
+    """Somebody who is here, as everybody here sees: with the hit points and the condition of now. A player of whom
+    nothing else is known has the name under which the player speaks."""
+    if now is None or now is known:
+        return known
+    hidden = {name: value for name, value in known.attributes.items() if name not in _VISIBLE}
+    shown = {name: now.attributes[name] for name in _VISIBLE if name in now.attributes}
+    return evolve(
+        known, name=now.name if is_word_for_player(known.name) else known.name, attributes={**hidden, **shown}
     )
 
 

@@ -101,6 +101,27 @@ async def test_a_newcomer_knows_nothing_of_before_and_her_own_turns_after() -> N
         assert "위조" not in prompt(came) and "안녕하세요" in prompt(came)
 
 
+async def test_a_member_who_came_later_knows_the_hour_the_feelings_and_what_everybody_sees() -> None:
+    config = memory_config(default_world=None)
+    async with Saga.open(config) as saga:
+        history: list[dict[str, Any]] = []
+
+        async def say(words: str, reply: str, block: str) -> None:
+            history.append({"role": "user", "content": words, "name": "Theo"})
+            turn = await saga.begin(history, profile="romance")
+            turn.replies[0].feed(f"{reply}\n\n```state\n{block}\n```")
+            await turn.commit()
+            history.append({"role": "assistant", "content": reply, "name": "Elias"})
+
+        await say("Hello.", "Elias is here.", "present: [Elias]\nstatus_changes: [{name: Theo, status: left hand cut}]")
+        await say("Come.", "Julian comes.", "present: [Elias, Julian]\ntime: Monday 10:00\naffection: {Julian: +20}")
+        await say("Well?", "Both stay.", "present: [Elias, Julian]\ntime: 10:05")
+        nudge = {"role": "system", "content": "[Write the next reply only as Julian.]"}
+        asked = await saga.begin([*history, {"role": "user", "content": "So?", "name": "Theo"}, nudge])
+        told = asked.plan.text()
+        assert "10:05" in told and "affection" in told and "left hand cut" in told and "Theo" in asked.context.text
+
+
 async def test_the_narrator_is_told_who_does_not_know_what_matters_now() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         history: list[dict[str, Any]] = []
