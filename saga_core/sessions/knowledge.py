@@ -206,11 +206,12 @@ def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: boo
         # Whoever is no longer here is where the story has them, if they were last seen here.
         if who not in company and where.place == state.location and state.whereabouts.get(who) != where:
             del whereabouts[who]
-    here = {state.player, *present, *(where.place for where in whereabouts.values())}
+    seen = {state.player, *present}
+    here = {*seen, *(where.place for where in whereabouts.values())}
     return evolve(
         view,
         entities={
-            id_: _as_seen(each, state.entities.get(id_)) if id_ in company else each
+            id_: _as_seen(each, state.entities.get(id_)) if not away and id_ in seen else each
             for id_, each in view.entities.items()
             if id_ not in unmet or id_ in here
         },

@@ -118,8 +118,8 @@ async def test_a_member_who_came_later_knows_the_hour_the_feelings_and_what_ever
         await say("Well?", "Both stay.", "present: [Elias, Julian]\ntime: 10:05")
         nudge = {"role": "system", "content": "[Write the next reply only as Julian.]"}
         asked = await saga.begin([*history, {"role": "user", "content": "So?", "name": "Theo"}, nudge])
-        told = asked.plan.text()
-        assert "10:05" in told and "affection" in told and "left hand cut" in told and "Theo" in asked.context.text
+        told = asked.context.text
+        assert "10:05" in told and "affection" in told and "Player: Theo (left hand cut)" in told
 
 
 async def test_the_narrator_is_told_who_does_not_know_what_matters_now() -> None:
