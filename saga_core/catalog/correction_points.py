@@ -75,7 +75,13 @@ async def correction_points(
     except BadInput:
         return alone
     both = _with(follows, again)
-    return (above, CorrectionPoint(node.id, again, both)) if _same(both, after) else alone
+    # Of somebody who is alive again, what the head's report says counts as well.
+    is_fitting = _same(both, after) or bool(_dead(earlier) - _dead(_with(earlier, made)))
+    return (above, CorrectionPoint(node.id, again, both)) if is_fitting else alone
+
+
+def _dead(state: WorldState) -> set[str]:
+    return {each.id for each in state.entities.values() if each.dead}
 
 
 def _with(state: WorldState, events: tuple[Event, ...]) -> WorldState:

@@ -9,7 +9,7 @@ import pytest
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound
 from saga_core.model import MAX_NOTES
-from saga_core.state_block import ItemAmount, ItemTransfer
+from saga_core.state_block import ItemAmount, ItemTransfer, StatusChange
 from tests.core.frontend import MEMORY, Frontend, memory_config
 
 WALK = "낡은 길을 따라 숲 속으로 들어선다. 나무가 빛을 가린다."
@@ -101,6 +101,20 @@ async def test_somebody_who_was_only_described_gets_the_name_of_whom_she_is_join
         await saga.memory.correct("inn", "merge", {"one": "Rafe Calloway", "into": "the man in the oilskin"})
         found = await saga.memory.entity("inn", "Rafe Calloway")
         assert (found["name"], found["aliases"]) == ("Rafe Calloway", ["the man in the oilskin"])
+
+
+async def test_somebody_who_is_alive_again_stays_so_when_the_reply_that_lists_her_is_swiped() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, session="inn")
+        await chat.say("I sit.", "Two are there.", present=("Mara", "Owen"))
+        await chat.say("And?", "Owen falls.", present=("Mara",), status_changes=(StatusChange("Owen", "dead"),))
+        await chat.say("Oh.", "Mara weeps.", present=("Mara",))
+        await chat.say("Look!", "Owen comes in.", present=("Mara", "Owen"))
+        await saga.memory.correct("inn", "status", {"who": "Owen", "status": "alive"})
+        assert {"Mara", "Owen"} == set((await saga.describe("inn"))["npcs_present"])
+        await chat.swipe("The door stays shut.", present=("Mara",))
+        told = (await chat.begin("And?")).context.text
+        assert "Dead" not in told
 
 
 async def test_what_curators_know_is_data_also_where_it_is_nothing(saga: Saga) -> None:
