@@ -67,7 +67,8 @@ async def correction_points(
     said = live.effective(await live.turn(node.id))
     follows = fold(_with(earlier, made), said, turn=node.id, depth=node.depth)
     # What another sort of story counts of the head's report is told with it.
-    alone = (above, CorrectionPoint(node.id, (), follows)) if kind == "profile" or _same(follows, after) else (here,)
+    is_counted = kind == "profile" and follows.trackers.profile == after.trackers.profile
+    alone = (above, CorrectionPoint(node.id, (), follows)) if is_counted or _same(follows, after) else (here,)
     if kind not in _REPEATED and len(alone) > 1:
         return alone
     try:

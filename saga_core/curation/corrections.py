@@ -36,6 +36,7 @@ from saga_core.naming import Names, made_one
 from saga_core.state_block import CountReport
 from saga_core.strategies import Skipped, consolidate
 from saga_core.trackers import (
+    HEALTH,
     Tracker,
     TrackerKind,
     UnreadableValue,
@@ -45,6 +46,7 @@ from saga_core.trackers import (
     tracker_in_line,
     trackers_of,
 )
+from saga_core.world import DEFAULT_HP
 
 _QUANTITY_DIGITS = 12
 
@@ -351,7 +353,13 @@ def _profile(desk: _Desk) -> tuple[Event, ...]:
     profile = checked_profile(desk.text("profile"))
     spoken = " ".join(text for _, text in desk.state.notes) or desk.state.name(desk.state.player)
     language = desk.text("language") or detect(spoken)
-    return (deltas.ProfileChosen(profile, trackers_of(profile, language)),)
+    chosen = deltas.ProfileChosen(profile, trackers_of(profile, language))
+    who = desk.state.player
+    player = desk.state.entities.get(who)
+    counts = desk.state.trackers.in_profile(profile, ()).asks(HEALTH)
+    if not counts or player is None or player.get("hp") is not None:
+        return (chosen,)
+    return (chosen, *(deltas.AttributeSet(who, name, DEFAULT_HP) for name in ("max_hp", "hp")))  # as at a beginning
 
 
 def _people(desk: _Desk, name: str) -> tuple[str, ...]:

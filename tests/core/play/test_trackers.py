@@ -15,7 +15,7 @@ from saga_core.errors import BadInput
 from saga_core.maintenance import ImportOptions
 from saga_core.state_block import instruction
 from saga_core.trackers import NO_TRACKERS, PROFILES, guessed_profile, tracker_of, trackers_of
-from tests.core.frontend import Frontend
+from tests.core.frontend import Frontend, answer
 from tests.core.imports import samples
 
 TRACKERS = {
@@ -317,3 +317,14 @@ async def test_a_feeling_between_two_who_are_here_is_told(saga: Saga, chat: Fron
 def test_what_a_profile_counts_has_its_name_in_every_language(key: str, name: str | None) -> None:
     found = NO_TRACKERS.in_profile("romance", trackers_of("romance", "ko")).find(key)
     assert (found.name if found is not None else None) == name
+
+
+async def test_a_story_that_becomes_an_adventure_has_hit_points(plain_saga: Saga) -> None:
+    chat = Frontend(plain_saga, session="x")
+    begun = await chat.begin("I go.", profile="romance")
+    await answer(begun, "Rain.", mood="calm")
+    chat.history += [{"role": "user", "content": "I go."}, {"role": "assistant", "content": "Rain."}]
+    await plain_saga.memory.correct("x", "profile", {"profile": "adventure"})
+    await chat.say("I fall.", "It hurts.", hp_change=-10)
+    state = await plain_saga.describe("x")
+    assert (state["hp"], state["max_hp"]) == (90, 100)
