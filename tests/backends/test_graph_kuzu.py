@@ -71,7 +71,7 @@ async def test_it_is_registered_durable_and_tells_its_place(tmp_path: Path) -> N
         ({"max_db_mb": 1_000}, "max_db_mb: 1000; give a power of two"),
         ({"max_db_mb": 16}, "max_db_mb: 16; give a power of two of at least buffer_pool_mb"),
         ({"threads": 2}, "options.threads: unknown option"),
-        ({"raw_query": 1}, "options.raw_query: 1 is a int"),
+        ({"raw_query": 1}, "options.raw_query: 1 is of type int; give one of type bool"),
     ],
 )
 async def test_options_are_checked(options: dict[str, Any], message: str, tmp_path: Path) -> None:

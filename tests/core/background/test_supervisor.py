@@ -154,7 +154,7 @@ async def test_a_step_that_takes_too_long_is_given_up_and_tried_again() -> None:
     async with asyncio.timeout(5):
         while not supervisor.failures(work):  # noqa: ASYNC110 - nobody tells when it is
             await asyncio.sleep(0)
-    assert supervisor.failures(work)["a"] == (1, "a store did not answer within 0.01 s")
+    assert supervisor.failures(work)["a"] == (1, "no answer within 0.01 s")
     work.gate.set()
     assert (await supervisor.drain(5)).waiting == ()
 

@@ -194,10 +194,11 @@ class TestWriting:
         assert b"\\ud83d" in ChatFormat("m").text(0, "a\ud83d")
 
     def test_a_whole_reply(self) -> None:
-        choice = Choice(1, "둘", finish="length")
-        choice.add({"reasoning_content": "a", "tool_calls": [1], "x": 1})
-        choice.add({"reasoning_content": "b", "tool_calls": [2], "x": 2})
-        answer = json.loads(ChatFormat("m").whole([Choice(0, "one"), choice], Usage(10, 5, 4, 0), None))
+        first, choice = Choice(0), Choice(1, finish="length")
+        first.add("one", {})
+        choice.add("", {"reasoning_content": "a", "tool_calls": [1], "x": 1})
+        choice.add("둘", {"reasoning_content": "b", "tool_calls": [2], "x": 2})
+        answer = json.loads(ChatFormat("m").whole([first, choice], Usage(10, 5, 4, 0), None))
         assert answer["choices"][1] == {
             "index": 1,
             "message": {
