@@ -278,12 +278,13 @@ class _Review:
                         quote=how,
                     )
                     died.pop(each.id, None)
+        changed = {event.who for event in turn.delta.events if isinstance(event, deltas.StatusChanged)}
         for each in step.after.of_kind(Kind.CHARACTER):
-            if not each.dead and each.id not in died and dies(told, _distinct(each, step.after, told)):
+            if each.dead:
+                continue
+            if each.id not in died and (names := _distinct(each, step.after, told)) and dies(told, names):
                 died[each.id] = turn.id
-            elif not each.dead and any(
-                isinstance(event, deltas.StatusChanged) and event.who == each.id for event in turn.delta.events
-            ):
+            elif each.id in changed:
                 died.pop(each.id, None)
 
     def _death(self, who: Entity) -> str:

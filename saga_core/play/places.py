@@ -194,7 +194,7 @@ async def adopt(
         episode = render_episode(delta, state, turn.user, turn.reply, language)
         present = witnesses(before, state)
         node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present)
-        live.record(turn, node, state, indexed=len(told) <= _AT_ONCE)
+        live.record(turn, node, state)
         moved.update(
             (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
         )

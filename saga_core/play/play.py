@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -574,10 +574,10 @@ def _player_in(request: Request, transcript: Transcript) -> str:
     return persona.name if persona is not None and persona.sure else ""
 
 
-def _people(state: WorldState) -> list[str]:
+def _people(state: WorldState) -> Iterator[str]:
     """The names of all characters but the player's."""
     others = (each for each in state.of_kind(Kind.CHARACTER) if each.id != state.player)
-    return [name for entity in others for name in entity.names]
+    return (name for entity in others for name in entity.names)
 
 
 def _story(other: OtherSession, language: str) -> OtherStory:

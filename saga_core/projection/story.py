@@ -172,7 +172,8 @@ def story_within(state: WorldState, recent: int, limit: int, count: Callable[[st
         return [*past, *lately]
     pieces = [*(clause for text in past for clause in clauses(text)), *lately]
     latest = len(pieces) - _LATEST
-    worth = [weight(text, state.event_names) for text in pieces]
+    events = state.event_names
+    worth = [weight(text, events) for text in pieces]
     ranked = sorted(enumerate(pieces), key=lambda each: (each[0] < latest, -worth[each[0]], -each[0]))
     chosen: dict[int, str] = {}
     spent = 0

@@ -43,7 +43,7 @@ def _present(reason: str) -> str:
     return _FORMER.get(reason, reason)
 
 
-@frozen
+@frozen(cache_hash=True)
 class Pin:
     """The turn that the pages in the prefix show, the turn since when, and the reason."""
 
@@ -93,7 +93,7 @@ class PagePins:
     def latest(self, count: int) -> list[tuple[str, Pin]]:
         """Return the last ``count`` decisions, oldest first, preceded by the first use of up to ``count`` pins."""
         since = {each.since: each for each in self._decided.values()}
-        made = [(turn, pin) for turn, pin in since.items() if self._decided.get(turn) in (None, pin)]
+        made = [(turn, pin) for turn, pin in since.items() if self._decided.get(turn) in (pin, None)]
         return [*made[-count:], *list(self._decided.items())[-count:]]
 
     def accrued(self, pin: Pin) -> AccruedCost:
@@ -154,7 +154,7 @@ class Cut:
     """Whether the cut was made for this request."""
 
 
-@frozen
+@frozen(cache_hash=True)
 class Begin:
     """The decision for one request."""
 

@@ -78,7 +78,7 @@ class LiveSession:
     journal: Journal
     amendments: dict[str, tuple[Delta, ...]]
     checkpoint_every: int
-    episodes: LexicalIndex = field(factory=LexicalIndex)
+    _episodes: LexicalIndex = field(factory=LexicalIndex)
     _states: LRUCache[str, WorldState] = field(factory=lambda: LRUCache(_STATES))
     _images: LRUCache[str, GraphImage] = field(factory=lambda: LRUCache(_IMAGES))
     _drawn: tuple[str, GraphImage] | None = None
@@ -112,15 +112,19 @@ class LiveSession:
         """The index of the world's lore."""
         return self.prepared.lore
 
-    def record(self, turn: Turn, node: TurnNode, state: WorldState | None, *, indexed: bool = True) -> None:
-        """Add a journaled turn. With ``indexed`` false, or while others wait, its episode waits for ``index``."""
+    @property
+    def episodes(self) -> LexicalIndex:
+        """The index of the episodes. A few that wait are indexed first; many wait for ``index``."""
+        if 0 < len(self._unindexed) <= _INDEXED:
+            self._index_some()
+        return self._episodes
+
+    def record(self, turn: Turn, node: TurnNode, state: WorldState | None) -> None:
+        """Add a journaled turn. Its episode is indexed later: a reply does not wait for that."""
         self.tree.add(node)
         self._turns[turn.id] = turn
         if node.episode:
-            if indexed and not self._unindexed:
-                self._add(node)
-            else:
-                self._unindexed.append(node.id)
+            self._unindexed.append(node.id)
         if state is not None:
             self.remember(state)
 
@@ -131,19 +135,22 @@ class LiveSession:
 
     async def index_all(self) -> None:
         """Index all episodes of the tree that are not in the index yet, after the tree was loaded."""
-        self._unindexed.extend(sorted(turn for turn in self.tree.nodes if turn not in self.episodes))
+        self._unindexed.extend(sorted(turn for turn in self.tree.nodes if turn not in self._episodes))
         await self._index()
 
     async def _index(self) -> None:
         while self._unindexed:
-            for _ in range(min(_INDEXED, len(self._unindexed))):
-                node = self.tree.nodes.get(self._unindexed.popleft())
-                if node is not None and node.episode:
-                    self._add(node)
+            self._index_some()
             await asyncio.sleep(0)
 
+    def _index_some(self) -> None:
+        for _ in range(min(_INDEXED, len(self._unindexed))):
+            node = self.tree.nodes.get(self._unindexed.popleft())
+            if node is not None and node.episode:
+                self._add(node)
+
     def _add(self, node: TurnNode) -> None:
-        self.episodes.add(node.id, node.episode)
+        self._episodes.add(node.id, node.episode)
         self.unsealed.append(node.id)
 
     def amend(self, node: TurnNode, later: tuple[Delta, ...]) -> None:
@@ -161,8 +168,8 @@ class LiveSession:
         """Put the changed ``node`` of a turn in place of the old one, also in the index."""
         old = self.tree.get(node.id)
         self.tree.replace(node)
-        if node.id in self.episodes and old.episode != node.episode:
-            self.episodes.remove(node.id, old.episode)
+        if node.id in self._episodes and old.episode != node.episode:
+            self._episodes.remove(node.id, old.episode)
             self._add(node)
 
     def reviewed(self, review: Review) -> None:
