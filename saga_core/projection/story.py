@@ -146,7 +146,8 @@ def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[st
     begins = noted[0] if noted else state.story[-1].last + 1 if state.story else 0
     past = [part for part in state.story if part.first < begins or part.by_hand]
     spans = [(part.first, part.last) for part in past]
-    lately = [text for depth, text in latest if not any(first <= depth <= last for first, last in spans)]
+    end = max((last for _, last in spans), default=-1)
+    lately = [t for at, t in latest if at > end or not any(first <= at <= last for first, last in spans)]
     texts = _told_once(without_settled([*(part.text for part in past), *lately], state))
     return [text for text in texts[: len(past)] if text], [text for text in texts[len(past) :] if text]
 

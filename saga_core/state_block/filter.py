@@ -167,8 +167,8 @@ class EchoFilter:
         """The beginning of a sign with which the part of the reply before this one ended."""
 
     def passes(self, text: str) -> bool:
-        """Whether the next chunk is shown as it is."""
-        if _SIGN.search(text) is not None or self._held or self._inside or self._page or self._after or self.half:
+        """Whether the next chunk, which has no sign, is shown as it is."""
+        if self._held or self._inside or self._page or self._after or self.half:
             return False
         self._last = text[-1:] or self._last
         return True
@@ -331,8 +331,8 @@ _CHECKED: dict[int, bool] = {}
 _MOST_CHECKED = 1 << 16
 
 
-_halts = re.compile(f"[{FENCE_CHARS}{NEWLINES}<>]").search
-"""Finds a character that may begin a hidden part or that ends the line."""
+_halts = re.compile(f"[{FENCE_CHARS}{NEWLINES}<>{_SIGN.pattern[1:]}").search
+"""Finds a character that may begin a hidden part or an echo, or that ends the line."""
 _white = frozenset(WHITE)
 
 
@@ -385,11 +385,12 @@ class BlockFilter:
         Raises ``RuntimeError`` after ``finish``.
         """
         fences, reports = self._fences, self._reports
-        if fences.in_prose and reports.in_prose and _halts(text) is None and self._echoes.passes(text):
+        if _halts(text) is None and fences.in_prose and reports.in_prose and self._echoes.passes(text):
             if fences.holds_nothing() and reports.holds_nothing() and text[-1:] not in _white:
                 return text
             return reports.flow(fences.flow(text))
-        shown = self._echoes.feed(fences.feed(text))
+        shown = fences.feed(text)
+        shown = self._echoes.feed(shown) if shown else ""
         return reports.feed(shown) if shown else ""
 
     def finish(self) -> str:
