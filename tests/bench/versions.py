@@ -44,6 +44,7 @@ async def work(what: str, portion: int, length: int) -> None:
             bench: Any = turn._Bench(saga, play, turn._meter(saga))
             await bench.warm_up()
             await bench.read(portion)
+            turn.settle()  # as ``saga serve`` does
             print(_READY, flush=True)
 
             async def asked() -> None:
