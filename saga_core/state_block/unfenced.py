@@ -43,7 +43,10 @@ _SPACE = f"{BLANKS}\r>"
 _ASSIGNS = ":：=＝"
 _RULES = frozenset("-=_*")
 _LONGEST_RULE = 80
-_DRESS = re.compile(rf"[{_SPACE}]{{0,40}}(?:[-*+•][ \t]{{1,9}})?(?:#{{1,6}}[ \t]{{0,9}})?[*_`\"'{{｛\[［【(（ ]{{0,9}}")
+_DRESS = re.compile(
+    rf"[{_SPACE}]{{0,40}}(?:(?:[-*+•]|\d{{1,2}}[.)])[ \t]{{1,9}})?"
+    rf"(?:#{{1,6}}[ \t]{{0,9}})?[*_`\"'{{｛\[［【(（ ]{{0,9}}"
+)
 _MARKS = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x3100))))
 _WORD = re.compile(rf"[\w{_MARKS} -]{{1,40}}")
 _UNDRESS = re.compile(rf"[*_`\"'\]］】)）]{{0,4}}[{BLANKS}\r]{{0,9}}")
@@ -56,11 +59,17 @@ _LONGEST_PAIR = 30
 _NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True))
 _CANONICAL = frozenset(field.name for field in FIELDS)
 _FIELD = re.compile(
-    rf"^[{_SPACE}]{{0,40}}(?:[-*+•][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})"
+    rf"^[{_SPACE}]{{0,40}}(?:(?:[-*+•]|\d{{1,2}}[.)])[ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})"
     rf"[*_`\"']{{0,4}}[ \t]{{0,9}}[{_ASSIGNS}]",
     re.M | re.I,
 )
 _PARTS = re.compile(r"[,{;|/]")
+_NUMBER = re.compile(r"\d{1,2}(?:[.)][ \t]*)?")
+_CELL = re.compile(rf"\|[{BLANKS}]*(?::?-{{2,}}|(?P<key>[^|\n]{{1,60}}?)[{BLANKS}*_`]*\|)")
+"""The first cell of a row, or of the line below the heads of a table."""
+_ELEMENT = re.compile(rf"<(?P<key>[\w{_MARKS} -]{{1,40}})>(?:[^<\n]*</(?P=key)>)?", re.I)
+"""A field as an element, ``<location>Mill</location>``, or the tag that begins it."""
+_BEGUN_MARK = re.compile(rf"<[\w{_MARKS} -]{{0,40}}|\|[^|\n]{{0,60}}")
 # The underscore comes first, because a search for a literal character skips the rest of the text quickly.
 _PARTED = [name.split("_", 1) for name in sorted(_CANONICAL) if "_" in name]
 _TELLING = re.compile(f"_(?:{'|'.join(f'(?<={head}_){tail}' for head, tail in _PARTED)})", re.I)
@@ -133,6 +142,8 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
     bare = line.strip(_SPACE)
     if not bare:
         return Sort.BLANK if ended else Sort.BEGUN
+    if not ended and _NUMBER.fullmatch(bare):
+        return Sort.BEGUN
     if bare[0] in _RULES and set(bare) <= _RULES:
         if not ended:
             return Sort.BEGUN if len(bare) <= _LONGEST_RULE else Sort.NO
@@ -288,6 +299,9 @@ class ReportCandidate:
     """Canonical names of the fields stated, under any name."""
     rooted: bool = False
     """Whether a heading or an opening brace precedes the fields."""
+    in_table: bool = False
+    """Whether a row of a table precedes, which may be its heads."""
+    has_elements: bool = False
     behind_blank: bool = False
     open_list: bool = False
     depth: int = 0
@@ -310,8 +324,9 @@ class ReportCandidate:
         return self.kind is ReportKind.BARE and bool(self.text) and not self.body
 
     def is_report(self) -> bool:
-        """Whether the lines can only be a report. Between tags, aliases of two fields suffice: no story has those."""
-        return self.goes_on or is_telling(self.names) or (self.kind is ReportKind.TAGGED and len(self.keys) >= 2)
+        """Whether the lines can only be a report. In tags, aliases of two fields suffice: no story has those."""
+        in_tags = self.kind is ReportKind.TAGGED or self.has_elements
+        return self.goes_on or is_telling(self.names) or (in_tags and len(self.keys) >= 2)
 
     def reads(self, line: str, *, ended: bool) -> Take:
         """Decide whether ``line``, as far as it was read, belongs to the report."""
@@ -323,6 +338,13 @@ class ReportCandidate:
             return closing
         if self.has_fields and self._goes_on(line, bare):
             return Take.YES
+        if bare[0] in "<|" and (self.rooted or self.kind is not ReportKind.BARE):
+            marked = (_ELEMENT if bare[0] == "<" else _CELL).match(bare)
+            if marked is None:
+                return Take.WAIT if not ended and _BEGUN_MARK.fullmatch(bare) else Take.NO
+            if bare[0] == "|" and not (marked["key"] and self.in_table):
+                return Take.YES
+            line = f"{marked['key']}:"
         sort = sort_of(line, ended=ended, own=self.counted)
         if sort in UNFINISHED:
             waits = sort in (Sort.BEGUN, Sort.BEGUN_FIELD) or self._takes_pairs
@@ -347,7 +369,7 @@ class ReportCandidate:
         if self.kind is ReportKind.FENCED and bare[0] == self.closer[0]:
             bare = bare.rstrip(SPACE)
             if bare.strip(bare[0]):
-                return Take.NO
+                return Take.NO if bare.startswith(3 * bare[0]) else None
             if not ended:
                 return Take.WAIT
             return Take.END if len(bare) >= len(self.closer) else Take.NO
@@ -355,7 +377,8 @@ class ReportCandidate:
             folded = bare.casefold()
             if folded.startswith(self.closer):
                 return Take.END
-            return Take.WAIT if self.closer.startswith(folded) and not ended else Take.NO
+            if self.closer.startswith(folded) and not ended:
+                return Take.WAIT
         if self._may_be_ended_by(bare := bare.rstrip(SPACE)):
             if bare[-1] in "]】":
                 return (Take.END if ended else Take.WAIT) if is_header(bare[2:-1]) else Take.NO
@@ -401,15 +424,19 @@ class ReportCandidate:
         if not bare:
             self.behind_blank = True
             return tail
-        sort = sort_of(content, ended=True)
+        named = _ELEMENT.sub(r"\n\g<key>:", content).strip() if bare[0] == "<" else content
+        if bare[0] == "|" and (cell := _CELL.match(bare)):
+            named = f"{cell['key'] or ''}:"
+        self.in_table, self.has_elements = bare[0] == "|", self.has_elements or bare[0] == "<"
+        sort = sort_of(named, ended=True)
         heads = sort is Sort.HEAD and not self.has_fields
         self.rooted = self.rooted or heads or sort is Sort.ROOT or bare[0] in "{｛"
         if heads or sort is Sort.RULE:
             return tail
         if sort is Sort.ROOT and bare[0] not in "{｛[":
             content = content[content.index("{") if "{" in content else content.index("｛") :]
-        self.names |= names_in(content)
-        self.keys |= self.names | field_in(content, self.counted)
+        self.names |= names_in(named)
+        self.keys |= self.names | field_in(named, self.counted)
         self.body.append(content if tail is not None else content + end)
         self.behind_blank = False
         self.open_list = bare.endswith(_OPEN_ENDS) or (self.open_list and _BULLET.match(bare) is not None)
