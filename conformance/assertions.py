@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from itertools import zip_longest
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin
@@ -84,6 +84,12 @@ def equal(found: Any, wanted: Any, what: str, *, clause: str = "") -> None:
     """Raise ``CheckFailed`` unless two typed values are equal."""
     if found != wanted:
         raise CheckFailed(f"{what}: {difference(found, wanted)}", clause=clause)
+
+
+def among(found: Any, allowed: Sequence[Any], what: str) -> None:
+    """Raise ``CheckFailed`` unless a typed value is one of ``allowed``, with its difference from the last of them."""
+    if found not in allowed:
+        equal(found, allowed[-1], what)
 
 
 _BRIEF = 400

@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.assertions import CheckFailed, equal, refused, require, same, typed
+from conformance.assertions import CheckFailed, among, equal, refused, require, same, typed
 from conformance.calls import StoreCall, answer, answer_all, call, snapshot
 from conformance.case import Case
 from conformance.check import check
@@ -98,9 +98,9 @@ async def one_opener(case: Case) -> None:
         lines, errors = await watched(child(case, case.place("store"), clock=ahead), 0)
         told = f"opening the path in a process whose clock is {ahead:+.0f} seconds off"
         require(lines == ["StoreLocked"], f"{told} gave {lines}: {errors}")
-    require(typed(await snapshot(store)) == before, "a rejected opening changed what the first store reads")
+    equal(typed(await snapshot(store)), before, "a rejected opening changed what the first store reads")
     again = await case.reopen(store)
-    require(typed(await snapshot(again)) == before, "a rejected opening changed what is stored")
+    equal(typed(await snapshot(again)), before, "a rejected opening changed what is stored")
 
 
 def _age(path: Path) -> None:
@@ -207,10 +207,10 @@ async def other_names_of_a_path(case: Case) -> None:
     await refused(StoreLocked, case.open("link"), "opening the path by a symbolic link")
     relative = await asyncio.to_thread(os.path.relpath, case.place("store"))
     await refused(StoreLocked, case.harness.open(type(case.path)(relative)), "opening the path by a relative one")
-    require(typed(await snapshot(store)) == before, "a rejected opening changed what the first store reads")
+    equal(typed(await snapshot(store)), before, "a rejected opening changed what the first store reads")
     await store.aclose()
     again = await case.open("link")
-    require(typed(await snapshot(again)) == before, "opening by a symbolic link gives other contents")
+    equal(typed(await snapshot(again)), before, "opening by a symbolic link gives other contents")
     await again.aclose()
 
 
@@ -378,7 +378,7 @@ async def after_each_sort_of_write(case: Case) -> None:
         require(len(lines) == len(calls) + 1, f"the second process reported {lines}: {errors}")
         store = await case.open(f"sort-{number}")
         found = typed(await snapshot(store))
-        require(found == states(kind, calls)[-1], f"killed after {calls[-1]} was acknowledged, but it has not happened")
+        equal(found, states(kind, calls)[-1], f"killed after {calls[-1]} was acknowledged, but it has not happened")
         await store.aclose()
 
 
@@ -420,7 +420,7 @@ async def killed_again_and_again(case: Case) -> None:
         require(not wrong, f"after {turn} kills, a write gave {wrong[:1]}")
         equal(seen, known[(turn + 1) * 6], f"the contents after {turn} kills and further writes")
     store = await case.open("again")
-    require(typed(await snapshot(store)) == known[24], "the contents are wrong after three kills and a closing")
+    equal(typed(await snapshot(store)), known[24], "the contents are wrong after three kills and a closing")
 
 
 @frozen
@@ -485,10 +485,10 @@ async def torn_tails(case: Case) -> str:
     for (_, number, what), found in zip(torn, seen, strict=True):
         require(len(found) == 3, f"{what}; opening it gave {found}")
         before, given, after = found
-        require(before in known[number - 1 : number + 1], f"{what}; the contents are neither those before nor after it")
+        among(before, known[number - 1 : number + 1], f"{what}; the contents are neither those before nor after it")
         happened = [*writes[: known.index(before)], further]
         wanted = states(kind, happened)[-1]
-        require(after == wanted, f"{what}; a later write gave {given}, but is not there when the store is opened again")
+        equal(after, wanted, f"{what}; a later write gave {given}, but is not there when the store is opened again")
     return f"{len(torn)} torn copies"
 
 
@@ -520,10 +520,8 @@ async def _acknowledged_without_room(case: Case) -> None:
     store = await case.open("full")
     done = 6 if lines[6:7] and lines[6] in ("None", "int") else 5
     allowed = states(kind, calls)[done:]
-    found = typed(await snapshot(store))
     told = "a write without space on the disk was acknowledged" if done == 6 else "after a write without space"
-    if found not in allowed:
-        equal(found, allowed[-1], f"{told}; when the store is opened again")
+    among(typed(await snapshot(store)), allowed, f"{told}; when the store is opened again")
 
 
 @check("S-19")
@@ -552,11 +550,11 @@ async def _no_room(case: Case) -> None:
             all(given[1] in _SAYS_FULL for given in refused),
             f"without space on the disk, a write gave {refused}; expected StoreError",
         )
-        require(when_full in done["when full"], f"without disk space, {_told(answers[5])}, but reads do not show that")
-        require(seen in done["last"], f"with space again, reads do not agree with what was acknowledged: {answers}")
+        among(when_full, done["when full"], f"without disk space, {_told(answers[5])}, but reads do not show that")
+        among(seen, done["last"], f"with space again, reads do not agree with what was acknowledged ({answers})")
         store = await case.open(f"full-{room}")
         again = typed(await snapshot(store))
-        require(again == seen, f"without space on the disk, {_told(answers[5])}; after reopening, reads differ")
+        equal(again, seen, f"without space on the disk, {_told(answers[5])}; after reopening, reads differ")
         await store.aclose()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from conformance.assertions import CheckFailed, Refused, refused, require, same, typed
+from conformance.assertions import CheckFailed, Refused, equal, refused, require, same, typed
 from conformance.calls import StoreCall, answer, answer_all, call, cancelled_after, pass_turns, snapshot
 from conformance.case import Case
 from conformance.check import check
@@ -99,7 +99,7 @@ async def it_is_healthy(case: Case) -> None:
             health = await store.check(thorough=thorough)
             require(isinstance(health, Health), f"check gave a {type(health).__name__}")
             require(health.ok is True, f"check(thorough={thorough}) of a healthy store gave {health}")
-        require(typed(await snapshot(store)) == typed(before), "check changed what is stored")
+        equal(typed(await snapshot(store)), typed(before), "check changed what is stored")
 
 
 def _odd_but_right(kind: str) -> list[StoreCall]:
@@ -200,7 +200,7 @@ async def only_errors_of_saga(case: Case) -> None:
     for made in _strange(case.harness.kind):
         found = await answer(case.store, made)
         require(isinstance(found, Refused), f"{made}: gave {found!r}, expected an error")
-    require(typed(await snapshot(case.store)) == before, "a rejected call changed what is stored")
+    equal(typed(await snapshot(case.store)), before, "a rejected call changed what is stored")
 
 
 def _strange(kind: str) -> list[StoreCall]:
@@ -328,12 +328,12 @@ async def compacting_leaves_nothing(case: Case) -> None:
     await answer_all(store, (*ground(kind), *_holding(kind, secret), *marked(kind, 5)))
     before = typed(await snapshot(store))
     same(await store.compact(), None, "compact")
-    require(typed(await snapshot(store)) == before, "compact changed what is stored")
+    equal(typed(await snapshot(store)), before, "compact changed what is stored")
     require(await asyncio.to_thread(_lies_in, case.path, secret), f"the {kind} data is not readable in the files")
     await answer_all(store, _removing(kind, secret))
     left = typed(await snapshot(store))
     await store.compact()
-    require(typed(await snapshot(store)) == left, "compact changed what is stored")
+    equal(typed(await snapshot(store)), left, "compact changed what is stored")
     found = await asyncio.to_thread(_lies_in, case.path, secret)
     require(not found, f"after compact, deleted data is still in {', '.join(found)}")
     await store.aclose()

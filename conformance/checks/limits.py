@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import evolve
 
-from conformance.assertions import Refused, require, same, typed
+from conformance.assertions import Refused, equal, require, same, typed
 from conformance.calls import StoreCall, answer, answer_all, call, snapshot
 from conformance.case import Case
 from conformance.check import check
@@ -52,7 +52,7 @@ async def _hold(
     for what, made in beyond.items():
         found = await answer(case.store, made)
         require(found == Refused("BadInput"), f"{what} is beyond the limits, but gave {str(found)[:200]}")
-        require(typed(await snapshot(case.store)) == before, f"{what} was rejected, but changed what is stored")
+        equal(typed(await snapshot(case.store)), before, f"{what} was rejected, but changed what is stored")
     for what, made in allowed.items():
         found = await answer(case.store, made)
         require(not isinstance(found, Refused), f"{what} is within the limits, but gave {str(found)[:200]}")
@@ -248,7 +248,7 @@ async def what_is_put_in_wrongly(case: Case) -> None:
     for made in _wrong(case.harness.kind):
         found = await answer(case.store, made)
         require(found == Refused("BadInput"), f"{str(made)[:200]}: gave {found!r}, expected BadInput")
-    require(typed(await snapshot(case.store)) == before, "a rejected call changed what is stored")
+    equal(typed(await snapshot(case.store)), before, "a rejected call changed what is stored")
 
 
 def _wrong(kind: str) -> list[StoreCall]:

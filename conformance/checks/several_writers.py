@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import evolve
 
-from conformance.assertions import Refused, refused, require, same, typed
+from conformance.assertions import Refused, equal, refused, require, same, typed
 from conformance.calls import StoreCall, answer, answer_all, call, snapshot
 from conformance.case import Case
 from conformance.check import check
@@ -55,10 +55,10 @@ async def several_openers(case: Case) -> None:
         done += len(theirs)
         known = states(kind, everything[:done])[-1]
         same(seen, known, "the contents for another process")
-        require(typed(await snapshot(beside)) == known, "this process does not see what another one wrote")
+        equal(typed(await snapshot(beside)), known, "this process does not see what another one wrote")
         await answer_all(beside, everything[done : done + 2])
         done += 2
-    require(typed(await snapshot(beside)) == states(kind, everything[:done])[-1], "wrong contents after two writers")
+    equal(typed(await snapshot(beside)), states(kind, everything[:done])[-1], "wrong contents after two writers")
     if kind == "state":
         await _counted_together(case)
 

@@ -13,9 +13,10 @@ from conformance.assertions import same
 from conformance.report import Outcome, report_on, summary
 from saga_backends.md_cache.files import BACKEND
 from saga_backends.memory import MemoryCache, MemoryState, MemoryVector
+from saga_backends.state_kv.sqlite import BACKEND as SQLITE
 from saga_core.errors import Closed, StoreCorrupt, StoreError
 from saga_core.registry import OpenOptions
-from saga_core.stores import Hit, Node, Pages
+from saga_core.stores import Hit, Key, Node, Pages
 from tests.conformance.harnesses import HARNESSES
 
 
@@ -135,6 +136,32 @@ def test_a_store_that_acknowledges_what_no_disk_holds_is_not_conformant() -> Non
     assert "a write without space on the disk was acknowledged" in summary(report)
     honest = run(HARNESSES["cache-files"], profile="quick", only=["C-4.scopes_are_apart", "L-11.it_is_there_again"])
     assert not [each for each in honest.outcomes if each.status is Status.FAIL]
+
+
+class LosesTheLast:
+    """A journal that has lost its last key when this process opens what another one wrote."""
+
+    def __init__(self, inner: Any, lost: Key) -> None:
+        self.inner, self.lost = inner, lost
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    async def scan(self, *args: Any, **options: Any) -> Any:
+        return [entry for entry in await self.inner.scan(*args, **options) if entry[0] != self.lost]
+
+
+async def loses(folder: Path) -> Any:
+    there = (folder / "store").exists()
+    store = await SQLITE.open(OpenOptions(path=folder / "store"))
+    return LosesTheLast(store, (await store.scan(()))[-1][0]) if there else store
+
+
+def test_what_a_full_disk_cost_is_named() -> None:
+    harness = Harness("mine", "state", loses, provides={Capability.DURABLE})
+    said = summary(run(harness, profile="quick", only=["S-19.no_room_for_the_journal"]))
+    assert "after reopening, reads differ: " in said
+    assert "gave the end, expected (" in said
 
 
 def test_a_conformant_store_that_breaks_a_should_is_called_so() -> None:
