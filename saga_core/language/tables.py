@@ -115,6 +115,7 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], tuple[type, ...]]] = {
     "Mapping[str, str]": (lambda value: {key: " ".join(words.split()) for key, words in value.items()}, (dict,)),
     "Mapping[str, Phrases]": (lambda value: {key: _phrases(each) for key, each in value.items()}, (dict,)),
     "Mapping[str, int]": (dict, (dict,)),
+    "Mapping[str, float]": (dict, (dict,)),
     "Mapping[str, bool]": (dict, (dict,)),
     "Mapping[str, Any]": (dict, (dict,)),
     "tuple[WorkedExample, ...]": (lambda rows: tuple(WorkedExample(row, "an example") for row in rows), (list,)),
@@ -608,15 +609,19 @@ class ClockWords(Table):
     days: Pattern = NEVER
     weeks: Pattern = NEVER
     """Units of time behind a number."""
-    numbers: Mapping[str, int] = _NO_NUMBERS
+    numbers: Mapping[str, float] = _NO_NUMBERS
     """Numbers in words before these units."""
-    spelled: Mapping[str, int] = _NO_NUMBERS
+    spelled: Mapping[str, float] = _NO_NUMBERS
     """Words that mean a number of days by themselves."""
+    half: Pattern = NEVER
+    """Half an hour behind an hour, and half a unit behind a length of time."""
     day_number: Pattern = NEVER
     """A day counted from the first, with the group ``day``."""
+    date: Pattern = NEVER
+    """The same, where it is a length of time unless an hour or a part of the day follows."""
     next_day: Pattern = NEVER
     oclock: Pattern = NEVER
-    """A full hour, with the group ``hour``, and optionally ``minute`` and ``pm``."""
+    """What stands behind the number of an hour."""
     parts: Mapping[str, int] = _NO_NUMBERS
     """Patterns of parts of the day, with the hour at which they begin."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 
-from saga_core.language import Language, every, language_of, normalized
+from saga_core.language import NEVER, Language, every, language_of, normalized
 
 HOUR, DAY = 60, 24 * 60
 _WEEK = 7
+_UNITS = (_WEEK * DAY, DAY, HOUR, 1)
 _AT = re.compile(
     r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h]\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
 )
@@ -31,7 +33,7 @@ def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> t
         ), None
     passed = _passed(_without_hours(plain))
     if passed is not None:
-        if hour is not None and passed % DAY == 0 and _AT.search(plain):
+        if hour is not None and passed % DAY == 0 and _clock_hour(plain) is not None:
             return (now // DAY) * DAY + passed + hour, None
         return None, passed
     weekday = weekday_in(text, own)
@@ -83,58 +85,107 @@ def weekday_in(text: str, own: tuple[str, ...]) -> int | None:
 
 
 def _hour_in(plain: str) -> int | None:
-    found = _AT.search(plain) or _HALF.search(plain)
-    if found is not None:
-        hour, minute = int(found["hour"]), int(found.groupdict().get("minute") or 0)
-        if (found["half"] or "").startswith("p") and hour < 12:
-            hour += 12
-        elif (found["half"] or "").startswith("a") and hour == 12:
-            hour = 0
-        return hour % 24 * HOUR + minute
+    hour = _clock_hour(plain)
+    parts = ((pattern, hour) for language in every() for pattern, hour in language.clock.parts.items())
+    return hour if hour is not None else next((at * HOUR for part, at in parts if re.search(part, plain)), None)
+
+
+def _clock_hour(plain: str) -> int | None:
+    """The hour and the minute that a text gives in numbers, in the half of the day that stands beside them."""
+    spoken = (found for language in every() if (found := _hours(language).search(plain)) is not None)
+    found = _AT.search(plain) or _HALF.search(plain) or next(spoken, None)
+    if found is None:
+        return None
+    said = found.groupdict()
+    hour = (
+        int(said["hour"])
+        if said["hour"].isdecimal()
+        else int(next(n[said["hour"]] for each in every() if said["hour"] in (n := each.clock.numbers)))
+    )
+    minute = 30 if said.get("thirty") else int(said.get("minute") or 0)
+    half = said.get("half") or ""
+    part = _part_beside(plain[: found.start()], plain[found.end() :]) if not half and hour <= 12 else None
+    if half.startswith("p") or (part is not None and (12 <= part < 20 or (part >= 20 and 6 <= hour < 12))):
+        hour += 12 if hour < 12 else 0
+    elif hour == 12 and (half or (part is not None and not 6 <= part < 20)):
+        hour = 0
+    return hour % 24 * HOUR + minute
+
+
+def _part_beside(before: str, after: str) -> int | None:
+    """The part of the day that is named directly before or after an hour, as the hour at which it begins."""
     for language in every():
-        words = language.clock
-        spoken = re.search(words.oclock, plain)
-        if spoken is not None:
-            hour = int(spoken["hour"]) + (12 if spoken.groupdict().get("pm") and int(spoken["hour"]) < 12 else 0)
-            return hour % 24 * HOUR + int(spoken.groupdict().get("minute") or 0)
-        for pattern, hour in words.parts.items():
-            if re.search(pattern, plain):
-                return hour * HOUR
+        for pattern, at in language.clock.parts.items():
+            if re.search(rf"(?:{pattern})\W{{0,2}}$", before[-20:]) or re.match(rf"\W{{0,2}}(?:{pattern})", after):
+                return at
     return None
 
 
 def _day_in(plain: str) -> int | None:
-    found = (re.search(language.clock.day_number, plain) for language in every())
-    return next((int(each["day"]) for each in found if each is not None and int(each["day"])), None)
+    """The day that a text counts from the first: ``day 3``, and ``3일`` directly before an hour."""
+    for language in every():
+        found = re.search(language.clock.day_number, plain) or _date(plain, language)
+        if found is not None and int(found["day"]):
+            return int(found["day"])
+    return None
+
+
+def _date(plain: str, language: Language) -> re.Match[str] | None:
+    found = re.search(language.clock.date, plain)
+    if found is None or plain.startswith(("+", "-")):
+        return None
+    weekday = "|".join(language.clock.weekdays)
+    rest = re.sub(rf"^\W{{0,3}}(?:{weekday})?\W{{0,3}}", "", plain[found.end() :])
+    hours = (_AT, _hours(language), *map(re.compile, language.clock.parts))
+    return found if any(hour.match(rest) for hour in hours) else None
 
 
 def _without_hours(plain: str) -> str:
     """A text without hours of the day, whose minutes are no length of time: 오후 4시 30분, 11:30 am."""
     for language in every():
-        plain = re.sub(language.clock.oclock, " ", plain)
+        plain = _hours(language).sub(" ", plain)
     return _HALVES.sub(" ", plain)
 
 
 def _passed(plain: str) -> int | None:
     """The minutes that a text says have passed; None if it names no length of time."""
-    total: int | None = None
     for language in every():
+        total: float | None = None
         for found in _lengths(language).finditer(plain):
-            number, unit = found["number"], found.lastgroup or ""
-            count = int(number) if number.isdecimal() else language.clock.numbers.get(number, 1)
-            total = (total or 0) + count * int(unit.removeprefix("u"))
-        for word, days in language.clock.spelled.items():
-            if word in plain:
-                total = (total or 0) + days * DAY
+            said = {name: part for name, part in found.groupdict().items() if part}
+            minutes = next((each for each in _UNITS if f"u{each}" in said), DAY)
+            number = said.get("number", "")
+            count = float(number) if number.isdecimal() else _counts(language)[number or said["spelled"]]
+            total = (total or 0) + (count + ("half" in said) / 2) * minutes
         if total is not None:
-            return -total if plain.startswith("-") else total
+            return -round(total) if plain.startswith("-") else round(total)
     return None
+
+
+@cache
+def _counts(language: Language) -> dict[str, float]:
+    return {**language.clock.numbers, **language.clock.spelled}
 
 
 @cache
 def _lengths(language: Language) -> re.Pattern[str]:
     words = language.clock
-    numbers = "|".join(sorted(map(re.escape, words.numbers), key=len, reverse=True))
-    units = ((7 * DAY, words.weeks), (DAY, words.days), (HOUR, words.hours), (1, words.minutes))
+    units = zip(_UNITS, (words.weeks, words.days, words.hours, words.minutes), strict=True)
     named = "|".join(f"(?P<u{minutes}>{pattern})" for minutes, pattern in units)
-    return re.compile(rf"(?P<number>\d{{1,6}}{f'|{numbers}' if numbers else ''})\s{{0,2}}(?:{named})")
+    number = "|".join((r"\d{1,6}", *_longest_first(words.numbers)))
+    spelled = "|".join(_longest_first(words.spelled)) or NEVER
+    return re.compile(
+        rf"(?:(?P<number>{number})\s{{0,2}}(?:{named})|(?P<spelled>{spelled}))(?:\s{{0,2}}(?P<half>{words.half}))?"
+    )
+
+
+@cache
+def _hours(language: Language) -> re.Pattern[str]:
+    words = language.clock
+    number = "|".join((r"(?<!\d)(?:[01]?\d|2[0-4])", *_longest_first(words.numbers, whole=True)))
+    minute = rf"\s{{0,2}}(?:(?P<minute>[0-5]?\d)\s{{0,2}}(?:{words.minutes})|(?P<thirty>{words.half}))"
+    return re.compile(rf"(?P<hour>{number})\s{{0,2}}(?:{words.oclock})(?:{minute})?")
+
+
+def _longest_first(words: Mapping[str, float], whole: bool = False) -> list[str]:
+    return [re.escape(each) for each in sorted(words, key=len, reverse=True) if not whole or words[each] % 1 == 0]

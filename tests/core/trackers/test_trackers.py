@@ -123,6 +123,21 @@ MONDAY_8 = 480
         ("翌朝", "Day 2, Tuesday, 08:00"),
         ("第3天", "Day 3, Wednesday, 00:00"),
         ("周六晚上8点", "Day 6, Saturday, 20:00"),
+        *(
+            (text, "Day 2, Tuesday, 05:00")
+            for text in ("2일 5:00", "2일 새벽", "2日 5:00", "2日の5時", "2号5点", "2日凌晨5:00")
+        ),
+        *(
+            (text, "Day 3, Wednesday, 05:00")
+            for text in ("2일 뒤 5:00", "+2일 5:00", "이틀 후 새벽 5시", "2日後5時", "2天后5点")
+        ),
+        ("day 2, 7:30 in the evening", "Day 2, Tuesday, 19:30"),
+        ("2일 (화요일) 저녁 7시 반", "Day 2, Tuesday, 19:30"),
+        *(
+            (text, "Day 1, Monday, 19:30")
+            for text in ("저녁 7시 반", "저녁 일곱 시 반", "午後7時半", "下午七点半", "오후 7:30")
+        ),
+        *((text, "Day 2, Tuesday, 01:00") for text in ("밤 1시", "1 o'clock at night", "夜1時", "深夜1点")),
     ],
 )
 def test_a_clock_reads_days_hours_and_lengths_of_time(text: str, shown: str) -> None:
@@ -423,6 +438,15 @@ def test_the_minutes_of_an_hour_are_no_length_of_time(told: str, day: int, hour:
     assert (at // 1440, f"{at % 1440 // 60:02d}:{at % 60:02d}") == (day, hour)
 
 
-@pytest.mark.parametrize(("told", "minutes"), [("3시간 30분 뒤", 210), ("a minute later", 1), ("+2h", 120)])
+@pytest.mark.parametrize(
+    ("told", "minutes"),
+    [
+        *(("3시간 30분 뒤", 210), ("a minute later", 1), ("+2h", 120)),
+        *((text, 30) for text in ("half an hour later", "반 시간 뒤", "半時間後", "半小时后", "半个小时之后")),
+        *((text, 90) for text in ("an hour and a half", "한 시간 반 뒤", "1時間半後", "一个半小时后")),
+        *(("half a day later", 720), ("반나절 뒤", 360), ("한나절 뒤", 720), ("半日後", 720), ("半天后", 720)),
+        *(("하루 반 뒤", 2160), ("3일", 4320), ("3日", 4320), ("2일 5시간 뒤", 3180)),
+    ],
+)
 def test_a_length_of_time_moves_the_clock(told: str, minutes: int) -> None:
     assert read_time(told, 9 * 60, 0, ()) == (None, minutes)
