@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from saga_core.model import Event, Kind, WorldState, deltas
-from saga_core.naming import Names
+from saga_core.naming import Names, may_be
 from saga_core.state_block import CountReport
 from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whose, read_threads, read_value
 
@@ -33,7 +33,7 @@ def count_events(
         if tracker is None:
             continue
         if tracker.kind is TrackerKind.THREADS:
-            yield from _threads(tracker, report, state, names)
+            yield from _threads(tracker, report, state, names, complain)
             continue
         found = list(_subjects(tracker, report.subject, state, names, company, place))
         if not found:
@@ -72,11 +72,20 @@ def _of_each(report: CountReport, state: WorldState, names: Names) -> Iterator[C
     )
 
 
-def _threads(tracker: Tracker, report: CountReport, state: WorldState, names: Names) -> Iterator[Event]:
+def _threads(
+    tracker: Tracker, report: CountReport, state: WorldState, names: Names, complain: Callable[[str], None]
+) -> Iterator[Event]:
+    """The events of a report of threads. A shorter or longer name is that of the only open one that it fits."""
     values = [f"{report.subject}: {', '.join(report.values)}"] if report.subject else report.values
     for thread in read_threads(values):
         event = names.find(Kind.EVENT, thread.name)
         known = state.schedule.get(event) if event is not None else None
+        if event is None and thread.move is not Move.OPEN:
+            like = [each for each in state.of_kind(Kind.EVENT) if may_be(thread.name, each.name)]
+            fits = [each for each in like if each.id in state.schedule and state.schedule[each.id].kind == tracker.name]
+            known = state.schedule[fits[0].id] if len(fits) == 1 else None
+            if thread.move is Move.CLOSE and (len(fits) > 1 or not like):
+                complain(f"{tracker.name}: {thread.name[:40]!r} fits {len(fits) or 'none'} of what is open")
         if thread.move is Move.CLOSE:
             if known is not None:
                 yield deltas.EventClosed(known.event, thread.text)

@@ -16,7 +16,15 @@ from saga_core.naming.forms import (
     same_name,
     words_of,
 )
-from saga_core.naming.names import Names, is_particular, is_word_for_player, told_apart, unmasked_in, words_of_thing
+from saga_core.naming.names import (
+    Names,
+    is_particular,
+    is_word_for_player,
+    may_be,
+    told_apart,
+    unmasked_in,
+    words_of_thing,
+)
 
 __all__ = [
     "Doubt",
@@ -31,6 +39,7 @@ __all__ = [
     "is_particular",
     "is_word_for_player",
     "made_one",
+    "may_be",
     "pattern_of",
     "patterns_of",
     "remarked",

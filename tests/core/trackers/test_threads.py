@@ -109,6 +109,37 @@ async def test_what_is_overdue_is_told_until_it_is_closed(saga: Saga, chat: Fron
 
 
 @pytest.mark.parametrize(
+    ("name", "told_as"),
+    [
+        ("Dinner with Mara at the inn", "Dinner with Mara"),
+        ("Mara's debt", "Mara's debt to the miller (paid)"),
+        ("미나와 여관에서 저녁 식사", "저녁 식사"),
+        ("ミナと宿で夕食", "宿で夕食"),
+        ("和米娜在旅店吃晚饭", "吃晚饭"),
+    ],
+)
+async def test_a_shorter_or_longer_name_that_fits_one_open_plan_only_is_its_name(
+    saga: Saga, chat: Frontend, name: str, told_as: str
+) -> None:
+    assert f"[plans] {name}" in await told(chat, "one", f"plans: [+{name}, +Return the key]")
+    assert f"[plans] {name}: so it is" in await told(chat, "two", f"plans: ['{told_as.partition(' (')[0]}: so it is']")
+    assert "[plans] Return the key" in (context := await told(chat, "three", f"plans: [-{told_as}]"))
+    assert f"[plans] {name}" not in context and chat.last is not None
+    assert not (await saga.views.state(chat.last.session.id)).problems
+
+
+async def test_a_plan_that_is_closed_under_a_name_that_does_not_fit_is_a_problem(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "one", "plans: [+Dinner with Mara, +Dinner with Osric]")
+    assert "Dinner with Mara" in (context := await told(chat, "two", "plans: [-Dinner, -the regatta]"))
+    assert "Dinner with Osric" in context and chat.last is not None
+    problems = (await saga.views.state(chat.last.session.id)).problems
+    assert [each.text for each in problems] == [
+        "plans: 'Dinner' fits 2 of what is open",
+        "plans: 'the regatta' fits none of what is open",
+    ]
+
+
+@pytest.mark.parametrize(
     ("when", "passes", "shown"),
     [
         ("tomorrow 09:00", "time: Tuesday 08:30", "Day 2, Tuesday, 09:00"),
