@@ -31,6 +31,7 @@ from saga_core.model import (
 )
 from saga_core.naming import is_word_for_player
 from saga_core.sessions.live_sessions import LiveSession
+from saga_core.trackers import Secrecy, TrackerKind, Trackers
 
 _KEPT = 64
 _AT_ONCE = 128
@@ -100,7 +101,10 @@ class Perspectives:
                 seen = who == state.player or hearing(node, state.audiences, ids, assumed) is not None
                 if not seen and node.kind is not TurnKind.SIDE:
                     unseen.add(at)
-                events = tuple(each for event in delta.events if (each := _known(event, seen, ids, unseen, path)))
+                elif node.parent in unseen:
+                    view = _come_upon(view, await live.state(node.parent))
+                known_of = _Known(seen, ids, unseen, path, state.trackers, view)
+                events = tuple(each for event in delta.events if (each := known_of(event)))
                 for event in events:
                     if seen or not isinstance(event, (deltas.Introduced, *_ALWAYS)):
                         unmet.difference_update(ids_in(event))
@@ -138,10 +142,8 @@ _CURATED = (
     deltas.Settled,
     deltas.LoreLearned,
     deltas.BlockWritten,
-    deltas.EventScheduled,
-    deltas.EventClosed,
 )
-"""What a curator writes about several turns, and plans of the narrator."""
+"""What a curator writes about several turns."""
 
 
 def ids_in(event: Event) -> set[str]:
@@ -150,23 +152,58 @@ def ids_in(event: Event) -> set[str]:
     return {text for value in values for text in (value if isinstance(value, tuple) else (value,)) if type(text) is str}
 
 
-def _known(event: Event, seen: bool, ids: frozenset[str], unseen: set[str], path: Sequence[str]) -> Event | None:
-    """Return what a character learns of an event: the event itself, less, or nothing."""
-    match event:
-        case deltas.StoryTold(first=first, last=last):
-            return event if not any(turn in unseen for turn in path[max(0, first) : last + 1]) else None
-        case deltas.Remembered(record=record):
-            return event if not any(turn in unseen for turn in record.turns) else None
-        case deltas.EventScheduled(who=who):
-            return event if who in ids else None
-    if isinstance(event, _CURATED):
-        return None
-    if seen or isinstance(event, _ALWAYS):
-        return event
-    if isinstance(event, deltas.Introduced):
-        # Later events name the entity. That it exists is told nowhere unless something else is known of it.
-        return evolve(event, aliases=(), attributes={})
-    return event if _is_own(event, ids) else None
+def _come_upon(view: WorldState, before: WorldState) -> WorldState:
+    """Return a view where the character comes upon the others, whom the turns missed may have led elsewhere: with the
+    company and its place as they were ``before`` the turn."""
+    there = {each: before.whereabouts[each] for each in (before.player, *before.present) if each in before.whereabouts}
+    return evolve(view, present=before.present, whereabouts={**view.whereabouts, **there})
+
+
+@frozen
+class _Known:
+    """What a character learns of the events of one turn."""
+
+    seen: bool
+    """Whether the character was there or was told of it."""
+    ids: frozenset[str]
+    unseen: Collection[str]
+    path: Sequence[str]
+    trackers: Trackers
+    view: WorldState
+    """What the character knew before."""
+
+    def __call__(self, event: Event) -> Event | None:
+        """Return the event itself, less, or nothing."""
+        match event:
+            case deltas.StoryTold(first=first, last=last):
+                return event if not any(turn in self.unseen for turn in self.path[max(0, first) : last + 1]) else None
+            case deltas.Remembered(record=record):
+                return event if not any(turn in self.unseen for turn in record.turns) else None
+            case deltas.EventScheduled(who=who, kind=kind):
+                # Without a kind it is a plan of the narrator's.
+                return event if who in self.ids or (self.seen and self._may_know(kind)) else None
+        if isinstance(event, _CURATED):
+            return None
+        if self.seen or isinstance(event, _ALWAYS) or self._is_public(event):
+            return event
+        if isinstance(event, deltas.Introduced):
+            # Later events name the entity. That it exists is told nowhere unless something else is known of it.
+            return evolve(event, aliases=(), attributes={})
+        return event if _is_own(event, self.ids) else None
+
+    def _may_know(self, kind: str) -> bool:
+        tracker = self.trackers.find(kind) if kind else None
+        return tracker is not None and tracker.secret is not Secrecy.CHARACTERS
+
+    def _is_public(self, event: Event) -> bool:
+        """Whether it is no secret: the hour, and the name that a player without one speaks under from now on."""
+        match event:
+            case deltas.TrackerSet(tracker=name) | deltas.TrackerChanged(tracker=name):
+                tracker = self.trackers.find(name)
+                return tracker is not None and tracker.kind is TrackerKind.CLOCK
+            case deltas.Renamed(id=id_):
+                return id_ == self.view.player and is_word_for_player(self.view.name(id_))
+        return False
 
 
 def _is_own(event: Event, ids: frozenset[str]) -> bool:
@@ -197,11 +234,13 @@ def _is_own(event: Event, ids: frozenset[str]) -> bool:
 def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: bool) -> WorldState:
     """Return a view with what everybody here sees: who is here, and where the player and the company are.
 
-    Whoever is ``away`` sees nobody, and knows where they were last.
+    Whoever is ``away`` sees nobody, and does not know where the player is now.
     """
     present = () if away else state.present
     company = [] if away else [each for each in (state.player, *present) if each in state.whereabouts]
     whereabouts = {**view.whereabouts, **{each: state.whereabouts[each] for each in company}}
+    if away:
+        whereabouts.pop(state.player, None)
     for who, where in () if away else view.whereabouts.items():
         # Whoever is no longer here is where the story has them, if they were last seen here.
         if who not in company and where.place == state.location and state.whereabouts.get(who) != where:
@@ -232,15 +271,12 @@ _VISIBLE = ("hp", "max_hp", "status")
 
 
 def _as_seen(known: Entity, now: Entity | None) -> Entity:
-    """Somebody who is here, as everybody here sees: with the hit points and the condition of now. A player of whom
-    nothing else is known has the name under which the player speaks."""
+    """Somebody who is here, as everybody here sees: with the hit points and the condition of now."""
     if now is None or now is known:
         return known
     hidden = {name: value for name, value in known.attributes.items() if name not in _VISIBLE}
     shown = {name: now.attributes[name] for name in _VISIBLE if name in now.attributes}
-    return evolve(
-        known, name=now.name if is_word_for_player(known.name) else known.name, attributes={**hidden, **shown}
-    )
+    return evolve(known, attributes={**hidden, **shown})
 
 
 # -- who knows what --------------------------------------------------------------------------------------------

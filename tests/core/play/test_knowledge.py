@@ -19,8 +19,8 @@ NUDGE = {"en": "[Write the next reply only as {name}.]", "ko": "[{name}의 다�
 class Group:
     """A group chat as SillyTavern sends it: a nudge names who speaks next; each reply has its speaker's name."""
 
-    def __init__(self, saga: Saga, language: str = "en") -> None:
-        self.saga, self.language = saga, language
+    def __init__(self, saga: Saga, language: str = "en", profile: str = "") -> None:
+        self.saga, self.language, self.profile = saga, language, profile
         self.history: list[dict[str, Any]] = []
 
     async def begin(self, member: str, words: str = "") -> PendingTurn:
@@ -33,13 +33,27 @@ class Group:
             *self.history,
             {"role": "system", "content": nudge},
         ]
-        return await self.saga.begin(messages)
+        return await self.saga.begin(messages, profile=self.profile)
 
     async def say(self, member: str, reply: str, words: str = "", **fields: Any) -> PendingTurn:
         turn = await self.begin(member, words)
         shown = await answer(turn, f"{member}: {reply}", **fields)
         self.history.append({"role": "assistant", "content": shown})
         return turn
+
+    async def report(self, member: str, words: str, *block: str) -> PendingTurn:
+        """As ``say``, with the lines of the state block."""
+        turn = await self.begin(member, words)
+        turn.replies[0].feed("\n".join((f"{member}: Reply {len(self.history)}.", "", "```state", *block, "```")))
+        await turn.commit()
+        self.history.append({"role": "assistant", "content": f"{member}: Reply {len(self.history)}."})
+        return turn
+
+    async def now(self, member: str, words: str = "And now?") -> str:
+        """The block that the member is told, if she speaks next."""
+        turn = await self.begin(member, words)
+        self.history.pop()
+        return turn.context.text
 
 
 def prompt(turn: PendingTurn) -> str:
@@ -284,3 +298,107 @@ async def test_who_speaks_with_closed_eyes_knows_what_was_said() -> None:
         await group.say("Mina", "Hello.", "Hello.", present=("Mina", "Tobin"))
         await group.say("Mina", "The seal is forged, she murmurs.", present=("Mina (asleep)", "Tobin"))
         assert "forged" in prompt(await group.begin("Mina"))
+
+
+async def test_who_is_here_knows_the_hour_whatever_she_missed() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga, profile="romance")
+        await group.report("Mina", "Hello.", "location: the hall", "present: [Mina]", "time: Monday 18:00")
+        await group.report("Mina", "I ride out.", "present: []", "npc_separated: [Mina]", "time: Tuesday 9:00")
+        await group.report("Mina", "I am back.", "present: [Mina]", "time: Tuesday 12:00")
+        await group.report("Mina", "Who is it?", "present: [Mina, Tobin]", "time: +1h")
+        await group.report("Mina", "We work.", "present: [Mina, Tobin]", "time: +10m")
+        for member in ("Mina", "Tobin"):
+            assert "time: Tuesday, 13:10" in await group.now(member), member
+
+
+async def test_others_are_where_she_saw_them_last() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        both = "present: [Mina, Tobin]"
+        await group.report("Mina", "Hello.", "location: the hall", both)
+        await group.report("Mina", "Good night.", "present: [Mina]", "npc_separated: [Tobin]")
+        await group.report("Mina", "Down.", "location: the cellar", "location_moved: true", "present: [Mina]")
+        await group.report("Mina", "Tobin comes down.", both)
+        stay = ("location_moved: true", "present: [Tobin]", "npc_separated: [Mina]")
+        await group.report("Tobin", "Come along.", "location: the stable", *stay)
+        told = prompt(await group.begin("Tobin", "Where is Mina?"))
+        assert "Mina → the cellar" in told or "Mina (the cellar)" in told
+        assert "Mina → the hall" not in told and "Mina (the hall)" not in told
+
+
+async def test_who_is_told_of_a_journey_was_not_on_it() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        both = "present: [Mina, Tobin]"
+        alone = ("location_moved: true", "present: []", "npc_separated: [Mina]")
+        await group.report("Mina", "Hello.", "location: the hall", "present: [Mina]")
+        await group.report("Mina", "I ride.", "location: the ford", *alone, "notes: The count is dead")
+        await group.report("Mina", "Back.", "location: the hall", "location_moved: true", "present: [Mina]")
+        await group.report("Mina", "Tobin comes.", both, "informed: [Tobin 2]")
+        await group.report("Mina", "We work.", both)
+        stay = ("location_moved: true", "present: [Tobin]", "npc_separated: [Mina]")
+        await group.report("Tobin", "Come along.", "location: the mill", *stay)
+        told = prompt(await group.begin("Tobin", "Where is Mina?"))
+        assert "I ride." in told, "he knows the turn"
+        assert "Mina → the hall" in told or "Mina (the hall)" in told
+        assert "Mina → the ford" not in told and "Mina (the ford)" not in told
+
+
+async def test_who_was_away_is_told_no_place_instead_of_an_old_one() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.report("Mina", "Hello.", "location: the hall", "present: [Mina, Tobin]")
+        await group.report("Mina", "Good night.", "present: [Mina]", "npc_separated: [Tobin]")
+        await group.report("Mina", "Down.", "location: the cellar", "location_moved: true", "present: [Mina]")
+        told = await group.now("Tobin", "Come down, Tobin!")
+        assert "Tobin speaks" in told and "Place:" not in told and "Nearby" not in told
+        assert "cellar" not in told
+        await group.report("Tobin", "Come down, Tobin!", "present: [Mina, Tobin]")
+        assert "Place: the cellar" in await group.now("Tobin")
+
+
+async def test_plans_are_known_to_those_who_were_there_when_they_were_made() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga, profile="romance")
+        plan = "plans: [+Sleigh ride with Mina (Tuesday 20:00)]"
+        await group.report("Mina", "Hello.", "location: the hall", "present: [Mina]", "time: Monday 18:00", plan)
+        await group.report("Mina", "Tobin!", "present: [Mina, Tobin]", "plans: [+Chess with Tobin (Tuesday 21:00)]")
+        hers, his = await group.now("Mina"), await group.now("Tobin")
+        assert "Sleigh ride" in hers and "Chess" in hers and "Chess" in his and "Sleigh" not in his
+        await group.report("Mina", "We played.", "present: [Mina, Tobin]", "plans: [-Chess with Tobin]")
+        assert "not yet happened; Tuesday, 21:00] Chess" not in await group.now("Tobin")
+
+
+async def test_plans_that_are_secret_from_characters_are_in_no_members_prompt() -> None:
+    tree = {"storage": {"profile": "memory"}, "session": {"default_world": None}}
+    async with Saga.open(
+        load_config({**tree, "trackers": {"fate": {"kind": "threads", "secret": "characters"}}})
+    ) as saga:
+        group = Group(saga)
+        await group.report("Mina", "Hello.", "present: [Mina]", "fate: [+The dam breaks (soon)]")
+        assert "The dam breaks" not in prompt(await group.begin("Mina", "What comes?"))
+        group.history.pop()
+        story = [{"role": "system", "content": "A story."}, *group.history, {"role": "user", "content": "Go on."}]
+        assert "The dam breaks" in prompt(await saga.begin(story)), "one narrator for all knows it"
+
+
+async def test_the_players_name_is_known_after_turns_away() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        history: list[dict[str, Any]] = []
+
+        async def say(words: str, block: str, member: str) -> str:
+            history.append({"role": "user", "content": words, "name": "Ben"})
+            nudge = {"role": "system", "content": f"[Write the next reply only as {member}.]"}
+            turn = await saga.begin([*history, nudge])
+            turn.replies[0].feed(f"Reply {len(history)}.\n\n```state\n{block}\n```")
+            await turn.commit()
+            history.append({"role": "assistant", "content": f"Reply {len(history)}.", "name": member})
+            return prompt(turn)
+
+        await say("Hello.", "present: [Mina]", "Mina")
+        await say("Who is it?", "present: [Mina, Tobin]\nstatus_changes: [{name: Player, status: limp}]", "Mina")
+        await say("I go.", "location: the gate\npresent: []\nnpc_separated: [Mina, Tobin]", "Mina")
+        await say("I look.", "present: []", "Mina")
+        told = await say("I send for Tobin.", "present: [Tobin]", "Tobin")
+        assert "Player: Ben (limp)" in told and "now called" not in told
