@@ -335,8 +335,8 @@ class Memory:
     ) -> tuple[str, str]:
         """Undo a change or an undoing. Returns the id of this undoing and the turn. ``NotFound``, ``BadInput``.
 
-        ``within_session`` refuses what the owner's other sessions would see, and ``of_story`` what declares trackers,
-        chooses a profile or forgets somebody.
+        ``within_session`` refuses what the owner's other sessions would see. ``of_story`` refuses what declares
+        trackers, chooses a profile or forgets somebody, and what would make a proposal count that is undone or waits.
         """
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
@@ -346,13 +346,14 @@ class Memory:
                 raise NotFound(f"session {session.id} has no change {change!r}")
             turns.sort(key=lambda turn: live.tree.get(turn).depth)
             by = undoings(live.amendments[turns[0]]).get(change)
+            origin = _origin_of(change, live.amendments[turns[0]])
+            proposed = origin.source is not Source.EDIT and (origin.id != change or by is not None)
+            if of_story and (proposed or any(isinstance(event, _OF_PEOPLE) for event in origin.events)):
+                raise BadInput(f"change: {change!r} is one that only a person undoes")
             if by is not None:
                 raise BadInput(f"change: {change!r} is undone already; undo {by!r} to have it again")
-            events = _events_of(change, live.amendments[turns[0]])
-            if of_story and any(isinstance(event, _OF_PEOPLE) for event in events):
-                raise BadInput(f"change: {change!r} is one that only a person undoes")
             if within_session:
-                _check_within(live, events)
+                _check_within(live, origin.events)
             points = [CorrectionPoint(turn) for turn in turns]
             return await self._amend(live, points, Delta((), Source.EDIT, undoes=change)), turns[0]
 
@@ -421,12 +422,12 @@ class Memory:
         return number
 
 
-def _events_of(change: str, amendments: Sequence[Delta]) -> Sequence[Event]:
-    """Return the events of a change. Those of an undoing are the events of what it undoes."""
+def _origin_of(change: str, amendments: Sequence[Delta]) -> Delta:
+    """Return a change, or of an undoing the change that it undoes in the end."""
     by_id = {each.id: each for each in amendments}
     while (delta := by_id[change]).undoes:
         change = delta.undoes
-    return delta.events
+    return delta
 
 
 _OF_PEOPLE = (deltas.TrackersDeclared, deltas.TrackerRemoved, deltas.ProfileChosen, deltas.Forgotten)

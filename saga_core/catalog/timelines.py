@@ -17,7 +17,15 @@ from saga_core.language import clean_name, known, language_of, primary
 from saga_core.model import Timeline, WorldState
 from saga_core.ports import Clock
 from saga_core.projection import Difference, compare_states, difference_words
-from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, parts_with, timeline_named, turn_named
+from saga_core.sessions import (
+    LiveSession,
+    LiveSessions,
+    SessionDirectory,
+    is_number,
+    parts_with,
+    timeline_named,
+    turn_named,
+)
 from saga_core.views import Projector
 
 _RUN_EXCERPT = 100
@@ -353,10 +361,14 @@ def _checked(name: str) -> str:
         raise BadInput(
             f"name: {name[:80]!r} cannot name a timeline; give 1 to {LONGEST_NAME} printable characters without '@'"
         )
+    if is_number(clean):
+        raise BadInput(f"name: {clean!r} cannot name a timeline, because a number means a turn; add a word")
     return clean
 
 
 def _check_free(live: LiveSession, name: str) -> None:
+    if name in live.tree:
+        raise BadInput(f"name: {name!r} is the id of a turn; give another name")
     if name in live.timelines:
         raise Conflict(
             keys.timeline(live.session.id, name),

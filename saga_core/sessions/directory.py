@@ -95,14 +95,13 @@ class SessionDirectory:
         return False
 
     async def _known(self, name: str, owner: str) -> Session | None:
-        known = await self.journal.labelled(owner, name)
-        if known is not None:
-            return await self.journal.session(known)
-        try:
+        """Return the owner's session with this id, or else with this label."""
+        with suppress(NotFound):
             found = await self.journal.session(name)
-        except NotFound:
-            return None
-        return found if found.owner == owner else None  # a stranger does not learn that it exists
+            if found.owner == owner:  # a stranger does not learn that it exists
+                return found
+        known = await self.journal.labelled(owner, name)
+        return None if known is None else await self.journal.session(known)
 
     async def find(self, session_id: str, owner: str | None = None) -> Session:
         """Return a session by id, or by label if the label is unique. ``NotFound``; of several, it lists the ids.
@@ -110,7 +109,10 @@ class SessionDirectory:
         With ``owner``, sessions of other owners are reported as missing, with the same message.
         """
         if owner is not None:
-            return await self._hers(session_id, owner)
+            found = await self._known(session_id, owner)
+            if found is None:
+                raise NotFound(f"there is no session {session_id[:80]!r}")
+            return found
         try:
             return await self.journal.session(session_id)
         except NotFound:
@@ -121,13 +123,6 @@ class SessionDirectory:
             if not named:
                 raise
             return named[0]
-
-    async def _hers(self, name: str, owner: str) -> Session:
-        known = await self.journal.labelled(owner, name)
-        found = await self.journal.session(known if known is not None else name)
-        if found.owner != owner:
-            raise NotFound(f"there is no session {name[:80]!r}")
-        return found
 
     async def load(self, session_id: str) -> LiveSession:
         """Load a session by id or label, once no operation on the whole session is running. ``NotFound``."""
@@ -149,24 +144,29 @@ _DIGITS = 10
 
 
 def turn_named(live: LiveSession, given: str | None) -> str:
-    """Return the turn with this id, the head of the timeline with this name, or the active path's turn of this number.
+    """Return the turn with this id, the active path's turn of this number, or the head of the timeline with this name.
 
-    None means the active head. Raises ``NotFound``, and the message lists the valid turns.
+    A number never means a timeline. None means the active head. Raises ``NotFound``, and the message lists the valid
+    turns.
     """
     if given is None:
         return live.head
     if given in live.tree:
         return given
-    named = live.timelines.get(clean_name(given))
-    if named is not None:
-        return named.head
-    depth = live.tree.get(live.head).depth
+    depth, name = live.tree.get(live.head).depth, clean_name(given)
+    if not is_number(name) and name in live.timelines:
+        return live.timelines[name].head
     if given.isascii() and given.isdecimal() and len(given) < _DIGITS and int(given) <= depth:
         return live.tree.path(live.head)[int(given)].id
     raise NotFound(
         f"session {live.session.id} has no turn and no timeline {given!r}; the turns of its active path are"
         f" 0 to {depth}"
     )
+
+
+def is_number(name: str) -> bool:
+    """Whether a name reads as a whole number, in digits of any script."""
+    return name.lstrip("+-−").isdecimal()
 
 
 def timeline_named(live: LiveSession, name: str) -> Timeline:

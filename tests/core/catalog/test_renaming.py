@@ -53,3 +53,17 @@ async def test_a_name_that_is_taken_or_none_is_refused() -> None:
         with pytest.raises(NotFound):
             await saga.sessions.rename("셋", "넷")
         assert (await saga.sessions.rename(theirs.id, "둘")).label == "둘", "another owner's names are no conflict"
+
+
+@pytest.mark.parametrize("owner", ["", "0123456789abcdef"])
+async def test_an_id_means_its_session_whatever_another_one_is_named(owner: str) -> None:
+    async with Saga.open(memory_config()) as saga:
+        one = await saga.sessions.create(label="하나", owner=owner)
+        two = await saga.sessions.create(owner=owner)
+        await saga.sessions.rename(two.id, one.id)
+        for whose in (None, owner):
+            assert (await saga.sessions.get(one.id, whose)).id == one.id
+        chat = Frontend(saga, session=one.id, owner=owner)
+        assert (await chat.say("간다.", "길이 열린다.")).session.id == one.id
+        await saga.sessions.delete(one.id)
+        assert (await saga.sessions.get(one.id, owner)).id == two.id, "the name leads to it, where no id does"

@@ -65,6 +65,39 @@ async def test_what_is_proposed_from_then_on_is_decided_as_she_said(accept: bool
         assert await saga.maintenance.differences(session) == []
 
 
+async def undo_as_tools_do(saga: Saga, session: str, change: str) -> None:
+    """Try to make a proposal count, as a tool could: it is refused, and the refusal names no other change."""
+    for each in {change, *(row["undone"] for row in await saga.memory.changes(session) if row["undone"])}:
+        with pytest.raises(BadInput, match=f"^change: '{each}' is one that only a person undoes$"):
+            await saga.memory.undo(session, each, of_story=True)
+
+
+@pytest.mark.parametrize("accept", [None, False, True])
+async def test_no_tool_accepts_what_waits_or_was_refused(accept: bool | None) -> None:
+    async with learning("Maren is left-handed", "The mill is shut") as (saga, chat, session):
+        (held,) = await waiting(saga, session)
+        await undo_as_tools_do(saga, session, held["id"])
+        if accept is False:
+            await saga.memory.decide(session, held["id"], accept=False)
+            await saga.memory.always(session, held["id"], accept=False)
+            await play(chat, 3, 3)
+            await undo_as_tools_do(saga, session, (await saga.memory.changes(session))[-1]["id"])
+        if accept:
+            await saga.memory.decide(session, held["id"], accept=True)
+            await saga.memory.undo(session, held["id"], of_story=True)
+            await undo_as_tools_do(saga, session, held["id"])
+        assert await texts(saga, session) == []
+
+
+async def test_no_tool_accepts_what_was_read_of_a_history() -> None:
+    async with opened() as (saga, _):
+        _, session = await adopted(saga)
+        before = await saga.describe(session)
+        for each in await waiting(saga, session):
+            await undo_as_tools_do(saga, session, each["id"])
+        assert await saga.describe(session) == before
+
+
 async def test_a_rule_is_ended_and_what_it_decided_stays() -> None:
     async with learning("One", "Two", "Three") as (saga, chat, session):
         (held,) = await waiting(saga, session)

@@ -10,6 +10,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, NotFound, StoreUnavailable
+from saga_core.model import Timeline
 from saga_core.model.tree import TurnKind
 from saga_core.play.pending_turn import PendingTurn
 from tests.core.frontend import Frontend, answer, memory_config
@@ -50,6 +51,31 @@ async def walk(chat: Frontend, count: int, name: str = "길", **fields: Any) -> 
 
 
 class TestNames:
+    @pytest.mark.parametrize("name", ["2", "0", "99", "-1", " 02 ", "２", "٢", "2\u200b"])
+    async def test_a_number_names_no_timeline(self, saga: Saga, chat: Frontend, name: str) -> None:
+        turns = await walk(chat, 3)
+        with pytest.raises(BadInput, match="because a number means a turn"):
+            await saga.timelines.fork("나의 모험", turns[0].id, name)
+        await saga.timelines.fork("나의 모험", turns[0].id, "한때")
+        with pytest.raises(BadInput, match="because a number means a turn"):
+            await saga.timelines.rename("나의 모험", "한때", name)
+
+    async def test_the_id_of_a_turn_names_no_timeline(self, saga: Saga, chat: Frontend) -> None:
+        first, second, _ = await walk(chat, 3)
+        with pytest.raises(BadInput, match="is the id of a turn"):
+            await saga.timelines.fork("나의 모험", first.id, second.id)
+
+    async def test_a_number_means_a_turn_also_where_an_older_timeline_has_it_as_its_name(
+        self, saga: Saga, chat: Frontend
+    ) -> None:
+        first, second, _ = await walk(chat, 3)
+        live = await saga.parts.live.get(second.session.id)
+        for name in ("2", "7"):
+            live.timelines[name] = Timeline(name, first.id, first.id, 1.0)
+        assert (await saga.views.explain("나의 모험", "2"))["turn"] == second.id
+        with pytest.raises(NotFound, match="no turn and no timeline '7'"):
+            await saga.views.explain("나의 모험", "7")
+
     async def test_a_fork_is_listed_with_its_place(self, saga: Saga, chat: Frontend) -> None:
         first, second, third = await walk(chat, 3)
         made = await saga.timelines.fork("나의 모험", second.id, "  어두운   결말 ")
@@ -92,11 +118,9 @@ class TestNames:
             await saga.timelines.fork("나의 모험", None, decomposed)
 
     async def test_a_turn_may_be_named_by_its_number(self, saga: Saga, chat: Frontend) -> None:
-        first, second, _ = await walk(chat, 3)
+        _, second, _ = await walk(chat, 3)
         await chat.swipe("다른 길이 나온다. 안개가 짙고 물소리가 들린다.")
         assert (await saga.timelines.fork("나의 모험", "2", "둘")).head == second.id
-        assert (await saga.timelines.fork("나의 모험", "1", "3")).head == first.id
-        assert (await saga.views.explain("나의 모험", "3"))["turn"] == first.id, "a timeline's name goes before"
         for number in ("4", "-1", "２", "9" * 5_000):
             with pytest.raises(NotFound, match=r"the turns of its active path are 0 to 3"):
                 await saga.views.explain("나의 모험", number)
