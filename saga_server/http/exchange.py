@@ -23,6 +23,7 @@ from cachetools import LRUCache
 
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
+from saga_core.ids import digest
 from saga_core.model import TurnKind
 from saga_core.play import PendingTurn
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, TextPart, Usage, UsagePart
@@ -148,6 +149,8 @@ class Exchange:
     _narrators: Narrators = field(init=False)
     """Those that the routes of the call belong to, even if the settings are reloaded meanwhile."""
     _format: ReplyFormat = field(init=False)
+    _asker: str = field(init=False)
+    """The key and the settings of the request, for which alone a refusal teaches something."""
     _pieces: list[bytes] = field(factory=list, init=False)
     _sent: int = field(default=0, init=False)
     _taken: int = field(default=0, init=False)
@@ -168,6 +171,7 @@ class Exchange:
         self._route = self.call.routes[0]
         self._narrators = self.current.narrators
         self._format = self.call.request.reply(self.call.model)
+        self._asker = digest(self.call.bearer.owner, json.dumps(self.call.request.params, sort_keys=True))
 
     @property
     def is_operator(self) -> bool:
@@ -417,7 +421,9 @@ class Exchange:
                     speaker=request.text.speaker if request.text is not None else "",
                     member=names.member,
                     continued=continued,
-                    window=self._narrators.window(call.routes[0], request.window, _reply_limit(request.params)),
+                    window=self._narrators.window(
+                        call.routes[0], self._asker, request.window, _reply_limit(request.params)
+                    ),
                     tools=request.tools,
                     local=is_own(call.routes[0]),
                     completion=request.text is not None,
@@ -448,7 +454,7 @@ class Exchange:
     def _own_tools(self) -> Sequence[Mapping[str, Any]]:
         """The tools of SAGA's that the narrator is offered."""
         wanted = self.call.names.tools or self.current.config.tools
-        if wanted == "off" or self._narrators.calls_no_tools(self.call.routes[0]):
+        if wanted == "off" or self._narrators.calls_no_tools(self.call.routes[0], self._asker):
             return ()
         return self.tools().beside(self.call.request.params)
 
@@ -500,14 +506,14 @@ class Exchange:
             await self._read_from(route, begun, answer)
 
     def _without_tools(self, error: UpstreamError, route: Route, begun: PendingTurn, answer: Answer) -> bool:
-        """Whether the model refuses SAGA's tools, which are withheld from now on.
+        """Whether the model refuses SAGA's tools, which are withheld from such requests from now on.
 
         If the client has tools of its own, the error is about these as well, and the client gets it.
         """
         refused = error.status not in _NOT_OF_TOOLS and _OF_TOOLS.search(str(error)) is not None
         if not refused or self.call.request.tools or answer.has_begun or not begun.withhold_tools():
             return False
-        self._narrators.learn_no_tools(route)
+        self._narrators.learn_no_tools(route, self._asker)
         told = f"{route.model} calls no tools, and narrates without them: {error}"
         self.notices.append(told)
         _log.warning("%s", told)
@@ -524,7 +530,7 @@ class Exchange:
         window = int(max(0, limit - _reply_limit(self.call.request.params)) * share * _MARGIN)
         if not await begun.narrow(min(window, own)):
             return False
-        self._narrators.learn_window(route, window)
+        self._narrators.learn_window(route, self._asker, window)
         await self._keep_bill(begun)
         told = (
             f"the prompt was too long for {route.model} ({limit} tokens); it was sent again without the oldest messages"

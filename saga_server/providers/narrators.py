@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -53,6 +53,8 @@ _FAMILIES = {
 }
 
 
+_TAUGHT = 1_024
+"""How many of the latest refusals are remembered."""
 _OWN = ("openai", "anthropic", "gemini")
 """Backends of this package, which take more options than other chat backends."""
 
@@ -70,12 +72,12 @@ class Narrators:
     """``models.fallback``."""
     narrated: Route | None = field(default=None, init=False)
     """The route of the last narration."""
-    _windows: LRUCache[tuple[str, str], int] = field(factory=lambda: LRUCache(256), init=False)
-    """(provider, model) -> tokens of the longest prompt, as far as the server's refusals taught it."""
+    _windows: LRUCache[tuple[str, str, str], int] = field(factory=lambda: LRUCache(_TAUGHT), init=False)
+    """(provider, model, asker) -> tokens of the longest prompt, as far as the server's refusals taught it."""
     _contexts: dict[tuple[str, str], int] = field(factory=dict, init=False)
     """(provider, model) -> tokens of the context, as far as the server told it."""
-    _toolless: LRUCache[tuple[str, str], bool] = field(factory=lambda: LRUCache(256), init=False)
-    """(provider, model) of those that refused tools."""
+    _toolless: LRUCache[tuple[str, str, str], bool] = field(factory=lambda: LRUCache(_TAUGHT), init=False)
+    """(provider, model, asker) of those that refused tools."""
     _open: dict[str, asyncio.Task[ChatModel]] = field(factory=dict, init=False)
     _heir: Narrators | None = field(default=None, init=False)
     """The narrators that replaced these after a reload."""
@@ -224,35 +226,36 @@ class Narrators:
                 sizes = await ask_context_sizes(client, str(provider.options["base_url"]))
                 self._contexts.update({(provider.name, model): size for model, size in sizes.items()})
 
-    def window(self, route: Route, asked: int, reply: int) -> int:
+    def window(self, route: Route, asker: str, asked: int, reply: int) -> int:
         """The tokens that a prompt for ``route`` may have before a reply of ``reply`` tokens, 0 if that is not known.
 
         That is the least of what the client says (``asked``, 0: nothing), of what the server told when it was asked for
-        its context, and of what its refusals taught.
+        its context, and of what its refusals taught. A refusal may be due to what one client sends, so it teaches
+        something only of requests of the same ``asker``: those of one key with the same settings.
         """
         name = route.provider.name
         told = self._contexts.get((name, route.model)) or self._contexts.get((name, ANY), 0)
-        learned = self._windows.get((name, route.model), 0)
+        learned = self._windows.get((name, route.model, asker), 0)
         return min(filter(None, (asked, learned, max(told - reply, told // 2))), default=0)
 
-    def learn_window(self, route: Route, tokens: int) -> None:
+    def learn_window(self, route: Route, asker: str, tokens: int) -> None:
         """Note the tokens that a prompt for ``route`` may have."""
-        self._windows[route.provider.name, route.model] = tokens
+        self._windows[route.provider.name, route.model, asker] = tokens
 
-    def learn_no_tools(self, route: Route) -> None:
+    def learn_no_tools(self, route: Route, asker: str) -> None:
         """Note that the model of ``route`` refuses tools."""
-        self._toolless[route.provider.name, route.model] = True
+        self._toolless[route.provider.name, route.model, asker] = True
 
-    def calls_no_tools(self, route: Route) -> bool:
+    def calls_no_tools(self, route: Route, asker: str) -> bool:
         """Whether the model of ``route`` has refused tools."""
-        return (route.provider.name, route.model) in self._toolless
+        return (route.provider.name, route.model, asker) in self._toolless
 
     def describe(self) -> list[str]:
         """Return a description of each provider, with the sizes of contexts and prompts as far as they are known."""
         return [
             f"{provider.name} ({provider.where})"
-            + (f"; context of {told}" if (told := _sizes(self._contexts, provider.name)) else "")
-            + (f"; prompts of {learned}" if (learned := _sizes(self._windows, provider.name)) else "")
+            + (f"; context of {told}" if (told := _sizes(self._contexts.items(), provider.name)) else "")
+            + (f"; prompts of {learned}" if (learned := _sizes(self._windows.items(), provider.name)) else "")
             for provider in self.providers.values()
         ]
 
@@ -270,8 +273,13 @@ _LISTED = 5
 """The number of models whose sizes are shown."""
 
 
-def _sizes(sizes: Mapping[tuple[str, str], int], provider: str) -> str:
-    found = [f"{model or 'its model'}: {tokens:,} tokens" for (of, model), tokens in sizes.items() if of == provider]
+def _sizes(sizes: Iterable[tuple[tuple[str, str] | tuple[str, str, str], int]], provider: str) -> str:
+    """The sizes by model, the smallest of each."""
+    least = dict[str, int]()
+    for (of, model, *_), tokens in sizes:
+        if of == provider:
+            least[model] = min(tokens, least.get(model, tokens))
+    found = [f"{model or 'its model'}: {tokens:,} tokens" for model, tokens in least.items()]
     return ", ".join(found[:_LISTED]) + (f" and {len(found) - _LISTED} more" if len(found) > _LISTED else "")
 
 

@@ -169,6 +169,22 @@ async def test_a_model_that_refuses_tools_narrates_without_them() -> None:
         assert len(upstream.requests) == 3 and "tools" not in upstream.requests[2].body, "it is known from now on"
 
 
+async def test_a_request_that_is_refused_takes_the_tools_from_no_other() -> None:
+    door = DOORS["chat"]
+    async with playing("local") as (upstream, saga, model):
+        body = {"model": model, "messages": [door.says("user", "What was it?")]}
+        upstream.then(fails(404, "No endpoints found that support tool use."), says(REPLY))
+        await saga.post(door.path, json={**body, "provider": {"only": ["x"]}})
+        upstream.requests.clear()
+        await saga.post(door.path, json=body)
+        assert "tools" in upstream.requests[0].body, "it does not choose such endpoints"
+        upstream.then(fails(400, "tools are not supported"), says(REPLY))
+        await saga.post(door.path, json=body, headers={"Authorization": "Bearer another"})
+        upstream.requests.clear()
+        await saga.post(door.path, json=body)
+        assert "tools" in upstream.requests[0].body, "another key's refusal may be due to what it sends"
+
+
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "google"])
 async def test_half_a_character_in_a_call_does_not_end_the_story(provider: str) -> None:
     door = DOORS["chat"]

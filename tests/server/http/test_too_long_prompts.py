@@ -36,6 +36,18 @@ async def test_it_is_sent_again_and_the_size_is_learned(client: Client, upstream
     assert any("prompts of" in each for each in status["narrators"])
 
 
+async def test_a_size_that_one_request_was_refused_for_shortens_no_other(client: Client, upstream: Upstream) -> None:
+    upstream.otherwise = says(SAID)
+    await client.chat(long_chat())
+    whole = len(upstream.requests[-1].messages)
+    fields: dict[str, Any]
+    for fields, key in (({"provider": {"only": ["x"]}}, "one"), ({}, "another")):
+        upstream.then(fails(400, "This endpoint's maximum context length is 100 tokens"), says(SAID))
+        await client.chat(long_chat(), headers={"Authorization": f"Bearer {key}"}, **fields)
+    await client.chat(long_chat())
+    assert len(upstream.requests[-1].messages) == whole
+
+
 async def test_one_that_stays_too_long_says_what_helps(client: Client, upstream: Upstream) -> None:
     upstream.then(fails(400, REFUSED), fails(400, REFUSED))
     told = await client.chat(long_chat())
