@@ -141,6 +141,7 @@ def _scheduled(state: WorldState, line: StateLine) -> dict[str, Any]:
         "due": found.due,
         "expires": found.expires,
         "when": line.when or None,
+        "told": line.told or None,
         "place": state.name(found.place) if found.place else None,
         "who": state.name(found.who) if found.who else None,
         "thread": {"tracker": found.kind, "between": found.between} if found.kind else None,

@@ -809,6 +809,8 @@ class Texts(Table):
     """The mark of something planned, with ``{when}``. It has not happened."""
     overdue: str
     """The mark of something whose time has passed, with ``{when}``."""
+    in_days: str
+    """A time of another week, with ``{when}`` and ``{days}``."""
     turns_left: str
     """The text after such an event, with ``{left}``."""
     died: Filled

@@ -95,12 +95,27 @@ def _subjects(state: WorldState, tracker: Tracker) -> Iterator[str]:
         yield from (f"{who}>{state.player}" for who in state.present)
 
 
+_DAY = 24 * 60
+
+
 def due_time(state: WorldState, event: Scheduled, language: str) -> str:
     """When an event is due by the story's clock; as it was said if the clock does not know it."""
     clock = state.clock
     if clock is None or event.at is None:
         return event.when
     return shown_due(clock, event.at, event.when, language)
+
+
+def told_time(state: WorldState, event: Scheduled, language: str) -> str:
+    """``due_time``, of an overdue thread with the word for it, and with the number of days where the time alone, such
+    as a weekday, could be that of another week."""
+    shown, words, clock, now = due_time(state, event, language), language_of(language).texts, state.clock, state.minutes
+    if event.at is None or now is None or clock is None or not shown:
+        return shown
+    if event.kind and now >= event.at + _DAY:
+        return words.overdue.format(when=shown)
+    days = round((event.at - now) / _DAY)
+    return words.in_days.format(when=shown, days=days) if days > 5 and not clock.start else shown
 
 
 def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
@@ -171,6 +186,8 @@ class StateLine:
     text: str = ""
     when: str = ""
     """The time by the story's clock when an event is due; as it was said if the clock does not know it."""
+    told: str = ""
+    """``when``, as it is told: overdue, or in so many days."""
     number: int | None = None
     """Hit points, quantity, strength, or the turn when an event is due."""
     top: int | None = None
@@ -221,8 +238,10 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
         yield StateLine(kind="note", subject=f"{depth}.{seen[depth]}", text=text, since=depth)
     for event in state.schedule.values():
         text = f"{event.name}: {event.text}" if event.text else event.name
-        when = due_time(state, event, language)
-        yield StateLine(kind="event", subject=event.event, text=text, when=when, number=event.due, since=event.since)
+        when, told = due_time(state, event, language), told_time(state, event, language)
+        yield StateLine(
+            kind="event", subject=event.event, text=text, when=when, told=told, number=event.due, since=event.since
+        )
     for who in elsewhere(state):
         where = state.whereabouts.get(who)
         yield StateLine(kind="elsewhere", subject=who, text=state.name(where.place) if where and not where.left else "")
@@ -369,7 +388,6 @@ def due_lines(state: WorldState, language: str) -> tuple[str, ...]:
     return (*lines, *thread_lines(state, language))
 
 
-_DAY = 24 * 60
 _NEAR, _FRESH, _MOST_THREADS = 3 * _DAY, 24, 8
 """Minutes before its time from which a thread is told, turns after its latest news in which one without a time is, and
 the threads that are told."""
@@ -384,8 +402,8 @@ def thread_lines(state: WorldState, language: str) -> Iterator[str]:
             continue
         mark, rank = each.kind, float(_NEAR)
         if each.at is not None and now is not None and clock is not None:
-            shown = shown_due(clock, each.at, each.when, language)
-            mark += f", {(words.overdue if now >= each.at + _DAY else words.to_come).format(when=shown)}"
+            shown = told_time(state, each, language)
+            mark += f", {shown if now >= each.at + _DAY else words.to_come.format(when=shown)}"
             rank = max(0, each.at - now)
         elif each.when:
             mark += f", {words.to_come.format(when=each.when)}"

@@ -48,8 +48,8 @@ async def test_an_event_is_scheduled_edited_undone_and_closed(browser: Browser, 
         lines = (await visit.api(f"/api/sessions/{session}/lines"))["lines"]
         (line,) = [each for each in lines if each["kind"] == "event" and each["scheduled"]["name"] == "The bells ring"]
         assert line["scheduled"] == {
-            "name": "The bells ring", "text": "", "due": 40, "expires": 60, "when": None, "place": "Rope Quay",
-            "who": None, "thread": None,
+            "name": "The bells ring", "text": "", "due": 40, "expires": 60, "when": None, "told": None,
+            "place": "Rope Quay", "who": None, "thread": None,
         }  # fmt: skip
 
         await page.click("[data-item=events] [data-action=undo]")

@@ -238,3 +238,29 @@ async def test_a_plan_that_is_renamed_is_told_under_its_new_name(saga: Saga, cha
         (event,) = (await saga.views.state(id_)).schedule.values()
         assert event.name == "Violin mended"
         await told(chat, "two", "plans: [Violin ready (Sunday)]")
+
+
+async def test_an_overdue_plan_is_shown_as_overdue_and_moving_it_is_seen() -> None:
+    trackers = {"plans": {"kind": "threads"}, "time": {"kind": "clock"}}
+    async with Saga.open(load_config({"storage": {"profile": "memory"}, "trackers": trackers})) as saga:
+        chat = Frontend(saga, greeting="The town wakes.", system="You narrate.", note="")
+        await told(chat, "one", "time: Monday 08:00\nplans: [+Stitches (Tuesday 09:00)]")
+        assert chat.last is not None
+        id_ = chat.last.session.id
+
+        async def shown() -> list[str]:
+            lines = (await saga.memory.lines(id_))["lines"]
+            return [row["scheduled"]["told"] for row in lines if row["kind"] == "event"]
+
+        async def moved(when: str) -> list[str]:
+            fields = {"name": "Stitches", "when": when}
+            effect = (await saga.memory.preview(id_, "event", fields))["effect"]
+            await saga.memory.correct(id_, "event", fields)
+            return [row["is"]["scheduled"]["told"] for row in effect]
+
+        assert await shown() == ["Tuesday, 09:00"]
+        assert await moved("in 8 days at 09:00") == ["Tuesday, 09:00, in 8 days"] == await shown()
+        assert await moved("Tuesday 09:00") == ["Tuesday, 09:00"] == await shown()
+        await told(chat, "two", "time: Friday 10:00")
+        assert await shown() == ["overdue since Tuesday, 09:00"]
+        assert await moved("next Tuesday 09:00") == ["Tuesday, 09:00"] == await shown()

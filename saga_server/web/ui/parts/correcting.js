@@ -31,9 +31,9 @@ export function spoken(line, t) {
 }
 
 /** What an event to come waits for, in words; of a plan or a promise what it is, and when it is due by the clock. */
-export function when({ due, expires, when: time, place, who, thread }, t) {
+export function when({ due, expires, when: time, told = time, place, who, thread }, t) {
   return [
-    [thread?.tracker, time, thread?.between].filter(Boolean).map((each) => brief(each)).join(" · "),
+    [thread?.tracker, told, thread?.between].filter(Boolean).map((each) => brief(each)).join(" · "),
     due !== null && t("due", { n: due }), expires !== null && t("until", { n: expires }),
     place && t("at", { place: brief(place) }), who && t("with", { who: brief(who) }),
   ].filter(Boolean);
