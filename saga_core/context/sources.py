@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import dropwhile
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
@@ -38,7 +37,6 @@ from saga_core.model import (
     ALIVE,
     DEAD,
     HABITS,
-    MAX_NOTES,
     Entity,
     Happening,
     Kind,
@@ -335,7 +333,8 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
         names = " → ".join(one_field(_called(id_, old, new)) for id_ in pair)
         text = f"{names}: {one_field(now.type)} ({now.strength:+d})" if now else words.gone.format(name=names)
         yield f"relation:{pair[0]}:{pair[1]}", text
-    for depth, text in _unnoted(old, new):
+    shown = [each for each in new.untrue if each not in old.untrue and each[0] <= old.depth]
+    for depth, text in shown:
         yield f"note:{depth}:{text}", words.unnoted.format(text=one_field(text))
     if old.story is not new.story:
         for part in _retold(old.story, new.story):
@@ -367,16 +366,6 @@ def _there_since(state: WorldState, who: str, words: Labels) -> str:
         return f"({words.was_there})"
     since = state.whereabouts[who].since
     return f"({words.there_since.format(depth=since) if since else words.edges['LOCATED_AT']})"
-
-
-def _unnoted(old: WorldState, new: WorldState) -> list[tuple[int, str]]:
-    """Return the notes in the pages that a user removed. Old notes that were displaced by later ones are skipped."""
-    if old.notes is new.notes:
-        return []
-    later = sum(note not in old.notes for note in new.notes)
-    pushed_out = len(old.notes) + later > MAX_NOTES
-    shown = dropwhile(lambda note: note not in new.notes, old.notes) if pushed_out else old.notes
-    return [note for note in shown if note not in new.notes]
 
 
 def _retold(old: Sequence[StoryPart], new: Sequence[StoryPart]) -> Iterator[StoryPart]:

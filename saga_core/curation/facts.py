@@ -86,13 +86,13 @@ class Fact:
 
 def facts_of(steps: Sequence[ReplayedTurn], language: str, *, of: Sequence[ReplayedTurn] | None = None) -> list[Fact]:
     """Return the facts of the turns, in order: deaths, events, meetings, items, notes. ``of`` are the turns whose facts
-    are wanted, all by default. A note that any of the ``steps`` takes back is no fact."""
+    are wanted, all by default. What the last of the ``steps`` knows to be untrue is no fact."""
     words = language_of(language).texts
-    untrue = {each.text for step in steps for each in step.turn.delta.events if isinstance(each, deltas.Unnoted)}
+    untrue = frozenset(steps[-1].after.untrue) if steps else frozenset()
     return [fact for step in (steps if of is None else of) for fact in _of_step(step, words, untrue)]
 
 
-def _of_step(step: ReplayedTurn, words: Texts, untrue: Collection[str]) -> Iterator[Fact]:
+def _of_step(step: ReplayedTurn, words: Texts, untrue: Collection[tuple[int, str]]) -> Iterator[Fact]:
     before, after, depth, turn = step.before, step.after, step.turn.depth, step.turn.id
 
     def fact(text: str, weight: int, *names: str, said: str = "") -> Fact:
@@ -115,7 +115,7 @@ def _of_step(step: ReplayedTurn, words: Texts, untrue: Collection[str]) -> Itera
                 yield fact(words.recovered(name=name, status=(over := ", ".join(had))), BOND, *known, said=over)
             elif new := ", ".join(each for each in has if each not in had) or (event.status if was == DEAD else ""):
                 yield fact(words.fared(name=name, status=new), BOND, *known, said=new)
-        elif isinstance(event, deltas.EventTriggered):
+        elif isinstance(event, deltas.EventTriggered) and (depth, event.name) not in untrue:
             yield fact(event.name, EVENT, event.name)
         elif isinstance(event, deltas.Met) and event.who not in before.met and event.who != after.player:
             name = after.name(event.who)
@@ -131,7 +131,7 @@ def _of_step(step: ReplayedTurn, words: Texts, untrue: Collection[str]) -> Itera
         elif isinstance(event, deltas.ItemTransferred):
             item, giver, receiver = (after.name(id_) for id_ in (event.item, event.giver, event.receiver))
             yield fact(words.gave(who=giver, receiver=receiver, name=item), THING, item)
-        elif isinstance(event, deltas.Noted) and event.text not in untrue:
+        elif isinstance(event, deltas.Noted) and (depth, event.text) not in untrue:
             text = " ".join(event.text.split())[:_NOTE].rstrip(" ;.")
             if text:
                 yield fact(text.replace(";", ","), weight(text))

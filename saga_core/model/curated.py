@@ -28,6 +28,7 @@ from saga_core.model.world_state import (
     MAX_SCHEDULED,
     MAX_STORY,
     MAX_STORY_CHARS,
+    MAX_UNTRUE,
     WorldState,
 )
 
@@ -138,8 +139,10 @@ def forget(state: WorldState, id_: str) -> WorldState | str:
         return f"unknown id {id_!r}"
     if id_ == state.player:
         return f"{state.name(id_)!r} is the player and cannot be forgotten"
+    untrue = [(each.depth, each.name) for each in state.happenings if each.event == id_]
     return evolve(
         state,
+        **(taken_back(state.untrue, state.story, *untrue) if untrue else {}),
         entities={each: entity for each, entity in state.entities.items() if each != id_},
         whereabouts={who: where for who, where in state.whereabouts.items() if id_ not in (who, where.place)},
         belongings={
@@ -229,15 +232,23 @@ def written(blocks: Mapping[str, MemoryBlock], event: deltas.BlockWritten, depth
     return {**blocks, event.name: MemoryBlock(event.text, old.version + 1 if old else 1, depth)}
 
 
-def without_remark(story: tuple[StoryPart, ...], event: deltas.Unnoted) -> tuple[StoryPart, ...]:
-    """Return the story without a remark that it quotes word for word. Parts left empty are removed."""
+def taken_back(
+    untrue: tuple[tuple[int, str], ...], story: tuple[StoryPart, ...], *said: tuple[int, str]
+) -> dict[str, Any]:
+    """Return what of a state changes when what was ``said`` (depth, text) is not true: it is kept as untrue, and the
+    story is without it where it quotes it word for word. Parts left empty are removed."""
 
     def left(part: StoryPart) -> str:
-        if not part.first <= event.depth <= part.last:
-            return part.text
-        said = re.escape(event.text.rstrip(" ;."))
-        whole = rf"(^|[;.!?。！？]\s*){said}(?:[.。]|(?=;)|(?<=[!?…！？])|$);?\s*"
-        return re.sub(whole, r"\1", part.text, flags=re.IGNORECASE).strip("; ")
+        text = part.text
+        for depth, each in said:
+            if part.first <= depth <= part.last:
+                quoted = re.escape(each.rstrip(" ;."))
+                whole = rf"(^|[;.!?。！？]\s*){quoted}(?:[.。]|(?=;)|(?<=[!?…！？])|$);?\s*"
+                text = re.sub(whole, r"\1", text, flags=re.IGNORECASE)
+        return text if text == part.text else text.strip("; ")
 
     parts = (evolve(part, text=text) if (text := left(part)) != part.text else part for part in story)
-    return tuple(part for part in parts if part.text)
+    return {
+        "untrue": tuple(dict.fromkeys((*untrue, *said)))[-MAX_UNTRUE:],
+        "story": tuple(part for part in parts if part.text),
+    }

@@ -276,7 +276,7 @@ def _unnoted(draft: Draft, event: deltas.Unnoted) -> None:
         draft.problem(f"turn {event.depth} has no remark {event.text!r} among the latest {MAX_NOTES}")
         return
     draft.changed["notes"] = tuple(each for each in notes if each != (event.depth, event.text))
-    draft.changed["story"] = curated.without_remark(draft.view("story"), event)
+    draft.changed.update(curated.taken_back(draft.view("untrue"), draft.view("story"), (event.depth, event.text)))
 
 
 def _mentioned(draft: Draft, event: deltas.Mentioned) -> None:

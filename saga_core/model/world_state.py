@@ -29,6 +29,7 @@ from saga_core.values import Value
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
 MAX_NOTES = 16
+MAX_UNTRUE = 32
 MAX_FINDINGS = 64
 MAX_SCHEDULED = 32
 MAX_LORE = 32
@@ -53,9 +54,9 @@ class Observation:
 class WorldState:
     """The fold of a path's deltas over the opening state. Its maps are never changed in place.
 
-    Only the latest happenings (64), notes (16), problems (32), findings (64), scheduled events (32), learned lore (32),
-    observations (24) and story parts (24) are kept, so that a state does not grow with the number of turns. The journal
-    keeps all of them.
+    Only the latest happenings (64), notes (16), untrue statements (32), problems (32), findings (64), scheduled events
+    (32), learned lore (32), observations (24) and story parts (24) are kept, so that a state does not grow with the
+    number of turns. The journal keeps all of them.
     """
 
     world: str = ""
@@ -77,6 +78,8 @@ class WorldState:
     happenings: tuple[Happening, ...] = ()
     notes: tuple[tuple[int, str], ...] = ()
     """(depth, text) of the latest notes."""
+    untrue: tuple[tuple[int, str], ...] = ()
+    """(depth, text) of the latest notes and happenings that were taken back."""
     mentioned: Mapping[str, int] = field(factory=dict)
     """Lore entry name -> depth of its last mention."""
     values: Mapping[str, str] = field(factory=dict)

@@ -42,7 +42,7 @@ from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import due_lines, elsewhere_lines, fact_texts, render_graph, spoken_day
 from saga_core.prompt import Planned, read_client_blocks, static_rules
-from saga_core.recall import LoreMoment, PathEpisodes, without_other_story
+from saga_core.recall import LoreMoment, without_other_story
 from saga_core.sessions import (
     SESSION_KINDS,
     SILENT_FROM,
@@ -467,7 +467,7 @@ class ContextReading:
             in_front=lines_of(prefix.pages),
             by_hand=remarks_by_hand(live, state, prefix.pages),
             language=language,
-            episodes=PathEpisodes(live.tree, live.episodes, state.turn),
+            episodes=live.remembered(state),
             shown=layout.shown | start.unseen,
             now=start.now,
             due=(
@@ -484,7 +484,7 @@ class ContextReading:
             ignorance=_ignorance(live, start.state, state),
             reported=start.report == "block",
             moment=_lore_moment(start),
-            elsewhere=tuple(_story(each, language) for each in others),
+            elsewhere=tuple([await _story(each, language) for each in others]),
             sent=transcript.system_text if live.lore.entries else "",
         )
         if perspective is None:
@@ -565,7 +565,7 @@ def _offered(request: Request, plan: PromptPlan) -> Sequence[Mapping[str, Any]]:
 
 def _recalled(start: TurnStart, query: str, most: int) -> list[dict[str, Any]]:
     live = start.place.live
-    return PathEpisodes(live.tree, live.episodes, start.place.parent).rows(query, most, start.told.notes, start.unseen)
+    return live.remembered(start.told).rows(query, most, start.told.notes, start.unseen)
 
 
 def _player_in(request: Request, transcript: Transcript) -> str:
@@ -580,10 +580,10 @@ def _people(state: WorldState) -> Iterator[str]:
     return (name for entity in others for name in entity.names)
 
 
-def _story(other: OtherSession, language: str) -> OtherStory:
+async def _story(other: OtherSession, language: str) -> OtherStory:
     session, live = other.live.session, other.live
     name, day = session.label or session.world, spoken_day(other.played.date(), language)
-    return OtherStory(session.id, name, day, PathEpisodes(live.tree, live.episodes, live.head))
+    return OtherStory(session.id, name, day, live.remembered(await live.state(live.head)))
 
 
 def _lore_moment(start: TurnStart) -> LoreMoment | None:

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from attrs import define, field, frozen
 
-from saga_core.language import every, particular_terms
+from saga_core.language import DEFAULT, every, language_of, particular_terms
 from saga_core.model import Tree
 from saga_core.ports import Embedder
 from saga_core.recall.lexical import FUNCTION_SHARE, Feedback, LexicalIndex
@@ -75,10 +75,21 @@ def passage_of(episode: str) -> str:
 class PathEpisodes:
     """The remembered turns of the path to ``head``, over a session's tree and the index of all its episodes."""
 
-    def __init__(self, tree: Tree, index: LexicalIndex, head: str) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        index: LexicalIndex,
+        head: str,
+        untrue: Iterable[tuple[int, str]] = (),
+        language: str = DEFAULT,
+    ) -> None:
         self._nodes = tree.nodes
         self._index = index
         self._path = tree.followed(head)
+        self._untrue: dict[int, list[str]] = {}
+        for depth, text in untrue:
+            self._untrue.setdefault(depth, []).append(text)
+        self._language = language
         self.aside = len(index) > len(self._path)
         """Whether the session has turns on other paths."""
 
@@ -193,8 +204,10 @@ class PathEpisodes:
         return self._nodes[turn].depth
 
     def text(self, turn: str) -> str:
-        """Return the remembered text of the turn."""
-        return self._nodes[turn].episode
+        """Return the remembered text of the turn. Its line of facts says what was taken back since."""
+        node = self._nodes[turn]
+        untrue = self._untrue.get(node.depth) if self._untrue else None
+        return _corrected(node.episode, untrue, self._language) if untrue and node.episode else node.episode
 
     def present(self, turn: str) -> tuple[str, ...] | None:
         """Return the ids of the entities with the player in that turn, or None if this was not recorded."""
@@ -205,6 +218,15 @@ class PathEpisodes:
         the last depth plus one if there is none."""
         nodes = self._nodes
         return bisect_left(self._path, moment, key=lambda turn: nodes[turn].at)
+
+
+def _corrected(episode: str, untrue: Sequence[str], language: str) -> str:
+    facts, line_end, said = episode.partition("\n")
+    for text in untrue:
+        name = re.escape(text)
+        facts = re.sub(rf"(?<=: ){name}, |, {name}(?=, | \||$)| \| [^:|]+: {name}(?= \||$)", "", facts)
+        facts += f" | {language_of(language).labels.unnoted.format(text=text)}"
+    return f"{facts}{line_end}{said}"
 
 
 _ENOUGH = 2

@@ -32,7 +32,7 @@ from saga_core.model import (
 )
 from saga_core.modules import NO_MODULES, Modules
 from saga_core.projection import GraphImage, LoreGraph, render_episode, render_graph, witnesses
-from saga_core.recall import PER_TURN, SIZE, LexicalIndex, LoreIndex, LoreMoment, Segment, mark_of, unpack
+from saga_core.recall import PER_TURN, SIZE, LexicalIndex, LoreIndex, LoreMoment, PathEpisodes, Segment, mark_of, unpack
 from saga_core.world import World, opening_state
 
 # -- a session -------------------------------------------------------------------------------------------------
@@ -285,6 +285,10 @@ class LiveSession:
             self._images[turn_id] = found
             self._drawn = turn_id, found
         return found
+
+    def remembered(self, state: WorldState) -> PathEpisodes:
+        """Return the remembered turns of the path to ``state``."""
+        return PathEpisodes(self.tree, self.episodes, state.turn, state.untrue, self.world.language)
 
     def rest(self) -> None:
         """Free what an idle session does not need: all images except the last, from which the next is rendered."""

@@ -86,7 +86,7 @@ async def reading_after(
             in_front=lines_of(pages),
             by_hand=remarks_by_hand(live, state, pages),
             language=language,
-            episodes=PathEpisodes(live.tree, live.episodes, turn_id),
+            episodes=live.remembered(state),
             shown=frozenset(shown),
             graph=await live.image(turn_id),
             now=now,
@@ -124,7 +124,7 @@ async def with_signals(
     with most of the words.
     """
     wording, state = SearchWords.of(said), await live.state(above)
-    episodes = PathEpisodes(live.tree, live.episodes, above)
+    episodes = live.remembered(state)
     entries = {entry.name: entry for entry in live.world.lore}
 
     def signals(row: dict[str, Any]) -> dict[str, Any]:
@@ -254,7 +254,8 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
     for piece, reason in pieces:
         if not piece.key.startswith(("turn:", "lore:")) and looking.near_enough(piece.text, _HALF):
             yield looking.row("piece", piece.key, piece.text, reason, piece)
-    for row in _of_turns(looking, text):
+    state = await live.state(looking.above)
+    for row in _of_turns(looking, state, text):
         yield row
     opening = await live.turn(live.tree.root)
     # A session's first request has the opening in its history.
@@ -269,7 +270,6 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
         if looking.near_enough(line, _HALF):
             reason = "in_prompt" if f" {plainly(line)} " in in_prompt else "no_room"
             yield looking.row("world", line.lstrip("#- "), line.lstrip("#- "), reason)
-    state = await live.state(looking.above)
     for row in _of_lore(looking, state):
         yield row
     for record in state.memories.values():
@@ -281,10 +281,10 @@ async def _near(looking: Looking, text: str) -> AsyncIterator[dict[str, Any]]:
         yield row
 
 
-def _of_turns(looking: Looking, text: str) -> Iterator[dict[str, Any]]:
+def _of_turns(looking: Looking, state: WorldState, text: str) -> Iterator[dict[str, Any]]:
     """Yield the turns of the path that match best."""
     live, context = looking.live, looking.context
-    episodes = PathEpisodes(live.tree, live.episodes, looking.above)
+    episodes = live.remembered(state)
     ranked = list(episodes.search(text, _RANKED, frozenset()))
     # A long turn that has the literal text may rank behind others with the same words.
     verbatim = [turn for turn in ranked if looking.wording.stands_in(spoken_of(episodes.text(turn)))]

@@ -15,7 +15,6 @@ from saga_core.errors import NotFound, NotSupported
 from saga_core.journal import Journal
 from saga_core.model import Turn, WorldState
 from saga_core.projection import GraphImage, describe_state, graph_words
-from saga_core.recall import PathEpisodes
 from saga_core.sessions import LiveSession, LiveSessions, SessionDirectory, SharedMemories, turn_named
 from saga_core.stores import GraphStore, MdCache, Pages
 from saga_core.views.explain import InFront, reading_after, reread, shown_lore, untold, with_signals
@@ -168,8 +167,8 @@ class Views:
         """
         live = await self.directory.load(session_id)
         head = turn_named(live, turn)
-        remarks = (await live.state(head)).notes
-        return PathEpisodes(live.tree, live.episodes, head).rows(query, k, remarks)
+        state = await live.state(head)
+        return live.remembered(state).rows(query, k, state.notes)
 
     async def explain(self, session_id: str, turn: str | None = None, *, text: str | None = None) -> dict[str, Any]:
         """Return a turn's context with the reason for every entry, as JSON-compatible data.

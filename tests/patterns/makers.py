@@ -19,11 +19,10 @@ from saga_core.language import debts, every, normal_forms, tokens
 from saga_core.language.en import grammar as english
 from saga_core.language.ko import grammar as korean
 from saga_core.model import curated
-from saga_core.model.deltas import Unnoted
 from saga_core.model.entities import StoryPart
 from saga_core.naming import cast, evidence, forms, names
 from saga_core.projection import story
-from saga_core.recall import questions
+from saga_core.recall import episodes, questions
 from saga_core.state_block import amounts as quantities
 from saga_core.state_block import filter as echoes
 from saga_core.state_block import read_reply, records
@@ -54,7 +53,8 @@ def call_all() -> None:
     texts._usual()
     evidence.Evidence(card="Mara Rudd and Tom Rudd").is_family_of_several("Rudd")
     story._weighty(every())
-    curated.without_remark((StoryPart("scene", 1, 2, "Tom left."),), Unnoted(1, "Tom left."))
+    curated.taken_back((), (StoryPart("scene", 1, 2, "Tom left."),), (1, "Tom left."))
+    episodes._corrected("turn 2 | event: Tom left", ["Tom left"], "en")
     key_patterns.is_valid("a(?<b>c)")
     forms._joined()
     forms._honorifics()

@@ -224,8 +224,8 @@ def test_a_remark_that_was_wrong_counts_no_more_nor_where_it_was_told_again() ->
     ],
 )
 def test_a_remark_is_taken_out_of_sentences(told: str, left: str) -> None:
-    (part,) = curated.without_remark((StoryPart(SCENE, 1, 5, told),), deltas.Unnoted(4, "the bell sank"))
-    assert part.text == left
+    changed = curated.taken_back((), (StoryPart(SCENE, 1, 5, told),), (4, "the bell sank"))
+    assert [part.text for part in changed["story"]] == [left] and changed["untrue"] == ((4, "the bell sank"),)
 
 
 def test_what_is_learned_replaces_and_an_empty_text_takes_it_back() -> None:
