@@ -405,7 +405,8 @@ def pack(
     """Choose pieces by score (ties by section, key, source), drop repeats of a key or a line, skip what does not fit.
 
     The block has at most ``most`` tokens. Finally the whole text is counted. It usually costs less than the sum of its
-    lines, and skipped pieces then get the rest. If it costs more, the lowest pieces are removed.
+    lines, and skipped pieces then get the rest. If it costs more, the lowest pieces are removed. A required piece
+    leaves room for the shortest texts of those after it.
     """
     packing = _Packing(most, ceilings, count, words)
     packing.take(sorted(pieces, key=_rank))
@@ -447,7 +448,11 @@ class _Packing:
         """Choose the pieces that fit, in the given order (best first). The others become ``skipped``."""
         count, used, keys, texts = self._count, self._used, self._keys, self._texts
         self.skipped = []
+        pieces = tuple(pieces)
+        required = {piece.key: count((piece.text, *piece.shorter)[-1]) + 2 for piece in pieces if _is_required(piece)}
         for piece in pieces:
+            required.pop(piece.key, None)
+            kept_free = sum(required.values())
             section = piece.section
             if piece.key in keys or (section, piece.text) in texts:
                 continue
@@ -463,7 +468,9 @@ class _Packing:
             elif part in self._within:
                 fitted = _short(piece, piece.brief, count)
             else:
-                fitted = _fit(piece, room, count)
+                fitted = _fit(piece, room - kept_free, count)
+                if fitted.tokens > room - kept_free:
+                    fitted = _fit(piece, room, count)
             if fitted.tokens > room:
                 self.skipped.append(fitted)
                 continue
@@ -476,6 +483,11 @@ class _Packing:
                 self._within.add(part)
             self.spent += heading + fitted.tokens
             used[section] += heading + fitted.tokens
+
+
+def _is_required(piece: Piece) -> bool:
+    """Whether every block should have it, at least in its shortest text."""
+    return piece.score >= MUST_COMPANY
 
 
 def _rank(piece: Piece) -> tuple[float, str, str, str]:

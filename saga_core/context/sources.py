@@ -102,14 +102,16 @@ class Briefing:
         # A conversation without a player character has no inventory.
         essentials = self._essentials(state, scene.request.world, words, counts) if state.player else None
         pieces = [essentials] if essentials is not None else []
+        member = scene.request.member
         lines = (
-            (Slot.COMPANY, MUST_COMPANY, _company(state, words, counts)),
-            (Slot.SURROUNDINGS, MUST_SURROUNDINGS, _surroundings(scene, words)),
+            (Slot.COMPANY, MUST_COMPANY, _company(state, words, counts, member)),
+            (Slot.SURROUNDINGS, MUST_SURROUNDINGS, (" | ".join(_surroundings(scene, words)),)),
         )
-        for slot, score, fields in lines:
-            if fields:
-                pieces.append(Piece(self.name, f"briefing:{slot}", Section.NOW, " | ".join(fields), score, order=slot))
-        if (member := scene.request.member) is not None and member in state.entities:
+        for slot, score, (text, *shorter) in lines:
+            if text:
+                key = f"briefing:{slot}"
+                pieces.append(Piece(self.name, key, Section.NOW, text, score, order=slot, shorter=tuple(shorter)))
+        if member is not None and member in state.entities:
             pieces.append(_of_member(self.name, state, member, words, counts))
         pieces += _not_known(self.name, scene, words)
         pinned = scene.request.pinned
@@ -132,7 +134,8 @@ class Briefing:
         if player is not None and _health_is_known(player, world):
             top = player.get("max_hp")
             fields.append(f"{words.hp}: {player.get('hp')}" + (f"/{top}" if top is not None else ""))
-        fields += [each for whose in ("", state.location or "-", state.player) for each in counts(whose)]
+        counted = [each for whose in ("", state.location or "-", state.player) for each in counts(whose)]
+        least, fields = fields, fields + counted
         mood = player.get("mood") if player is not None else None
         moods = [f"{words.mood}: {one_field(str(mood))}"] if mood else []
         if state.player not in state.belongings:
@@ -145,7 +148,8 @@ class Briefing:
             ]
         if not texts[0]:
             return None
-        shorter = tuple(text for text in dict.fromkeys(texts) if text != texts[0])
+        fewer = (" | ".join(fields[:most]) for most in range(len(fields), max(1, len(least)) - 1, -1))
+        shorter = tuple(text for text in dict.fromkeys((*texts, *fewer)) if text and text != texts[0])
         return Piece(
             self.name,
             "briefing:0",
@@ -153,7 +157,7 @@ class Briefing:
             texts[0],
             MUST_ESSENTIALS,
             order=Slot.ESSENTIALS,
-            shorter=(*shorter, " | ".join(fields)) if fields else shorter,
+            shorter=shorter,
         )
 
 
@@ -169,7 +173,7 @@ def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: 
         relation = state.relations.get((who, other))
         if relation is not None:
             fields.append(f"→ {one_field(state.name(other))}: {one_field(relation.type)} ({relation.strength:+d})")
-    short = (fields[0],) if len(fields) > 1 else ()
+    short = (fields[0], words.speaks.format(name=_with_condition(state, who)))
     return Piece(source, "member", Section.NOW, " | ".join(fields), MUST_MEMBER, order=Slot.MEMBER, shorter=short)
 
 
@@ -261,7 +265,8 @@ def _told_counts(state: WorldState, language: str, *, to_member: bool = False) -
         values = [each for each in values if each.tracker.secret is not Secrecy.CHARACTERS]
 
     def told(subject: str) -> list[str]:
-        between = ((subject, other) for other in state.present)
+        # What the player feels for somebody stands with that one.
+        between = ((subject, other) for other in state.present if subject != state.player)
         pairs = ((subject, ""), (subject, state.player), (state.player, subject), *between) if subject else (("", ""),)
         found = []
         for each in counts_of(state, values, *pairs):
@@ -274,16 +279,20 @@ def _told_counts(state: WorldState, language: str, *, to_member: bool = False) -
     return told
 
 
-def _company(state: WorldState, words: Labels, counts: _ToldCounts) -> list[str]:
+def _company(state: WorldState, words: Labels, counts: _ToldCounts, speaker: str | None) -> Iterator[str]:
+    """Yield the line about the player and who is here; then without what is counted of them; then with names alone, but
+    for the player's condition. The line of the ``speaker`` has what is known of that one."""
     player = _with_condition(state, state.player) if state.player in state.entities else ""
     # Nobody has named her yet: "Player: Player" says nothing.
     fields = [f"{words.player}: {player}"] if player not in ("", words.player) else []
     present = _living(state, state.present)
-    if present:
-        fields.append(
-            f"{words.present}: {_listed([_with_condition(state, id_, counts(id_)) for id_ in present], _NAMES, words)}"
-        )
-    return fields
+    bare = {id_: one_field(state.name(id_)) for id_ in present}
+    own = {} if speaker is None else {speaker: bare.get(speaker, "")}
+    whole = {id_: _with_condition(state, id_, counts(id_)) for id_ in present} | own
+    plain = {id_: _with_condition(state, id_) for id_ in present} | own
+    for told in (whole, plain, bare):
+        here = [f"{words.present}: {_listed([told[id_] for id_ in present], _NAMES, words)}"] if present else []
+        yield " | ".join((*fields, *here))
 
 
 def _with_condition(state: WorldState, id_: str, counts: Sequence[str] = ()) -> str:

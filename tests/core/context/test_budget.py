@@ -10,7 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.config.model import TokenBudget
-from saga_core.context.model import MUST_DEAD, MUST_ESSENTIALS, Packed, Piece, Section, Slot, ceilings, labels, pack
+from saga_core.context.model import (
+    MUST_COMPANY,
+    MUST_DEAD,
+    MUST_ESSENTIALS,
+    Packed,
+    Piece,
+    Section,
+    Slot,
+    ceilings,
+    labels,
+    pack,
+)
 from tests.core.context.reading_stage import WordCounter
 
 COUNT = WordCounter().count
@@ -102,6 +113,20 @@ def test_a_shorter_text_is_used_when_the_long_one_does_not_fit() -> None:
     assert packed([essential], limits={**OPEN, Section.NOW: 30}).chosen[0].text == "나" * 40
     assert packed([essential], limits={**OPEN, Section.NOW: 80}).chosen[0].text == "가" * 200
     assert packed([essential], limits={**OPEN, Section.NOW: 5}).skipped == (evolve(essential, tokens=102),)
+
+
+def test_a_required_piece_leaves_room_for_the_shortest_text_of_the_next() -> None:
+    essential = Piece("s", "k", Section.NOW, "가" * 400, MUST_ESSENTIALS, shorter=("가" * 200, "나" * 40))
+    company = Piece("s", "c", Section.NOW, "다" * 100, MUST_COMPANY, shorter=("다" * 60,))
+    for room, texts in {
+        150: ["가" * 400, "다" * 100],
+        125: ["가" * 400, "다" * 60],
+        80: ["가" * 200, "다" * 60],
+        60: ["나" * 40, "다" * 100],
+        35: ["나" * 40, "다" * 60],
+        20: ["나" * 40],
+    }.items():
+        assert [each.text for each in packed([essential, company], limits={**OPEN, Section.NOW: room}).chosen] == texts
 
 
 def test_lines_that_cost_more_together_than_alone_are_cut_from_the_end() -> None:

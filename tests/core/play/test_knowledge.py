@@ -402,3 +402,30 @@ async def test_the_players_name_is_known_after_turns_away() -> None:
         await say("I look.", "present: []", "Mina")
         told = await say("I send for Tobin.", "present: [Tobin]", "Tobin")
         assert "Player: Ben (limp)" in told and "now called" not in told
+
+
+async def test_who_is_here_comes_before_what_is_counted_and_no_feeling_is_told_twice() -> None:
+    rooms = {"weather": {"kind": "text", "for": "world"}, "house": {"kind": "list", "for": "world"}}
+    tree = {"storage": {"profile": "memory"}, "session": {"default_world": None}, "trackers": rooms}
+    async with Saga.open(load_config(tree)) as saga:
+        group = Group(saga, profile="romance")
+        await group.report(
+            "Mina",
+            "Hello.",
+            "location: the hall",
+            "present: [Mina, Tobin]",
+            "time: Monday 18:00",
+            "affection: {Mina: 80, Player -> Mina: 80, Mina -> Tobin: 20}",
+            "trust: {Mina: 52}",
+            "outfit: {Mina: green dress, Player: pressed shirt}",
+            "items_gained: [" + ", ".join(f"thing with a long name {number}" for number in range(20)) + "]",
+            "status_changes: [{name: Player, status: limp}]",
+            "weather: clear",
+            "house: [" + ", ".join(f"+a new door of oak {number}" for number in range(20)) + "]",
+        )
+        hers, his = await group.now("Mina"), await group.now("Tobin")
+        for told in (hers, his):
+            assert "Place: the hall" in told and "Player: Player (limp) | Present: Mina" in told
+            assert "time: Monday, 18:00" in told
+        assert "Player → affection: +80" in hers and hers.count("+80 (in love)") == 2, "his and hers"
+        assert "Present: Mina, Tobin" in hers, "what is known of who speaks stands in her own line"
