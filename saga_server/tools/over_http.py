@@ -11,14 +11,14 @@ from aiohttp import web
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
-from saga_server.http import BODY, BY_TOOL, PLACE, RequestError
+from saga_server.http import BEARER, BODY, BY_TOOL, PLACE, RequestError, leave, mask_of
 from saga_server.process import NotAnswered, call_api
 from saga_server.tools.catalog import Call, Risk, offered
 from saga_server.tools.over_mcp import MOST_BYTES, SECONDS, mcp_server
 
 _DEFAULT: Final[tuple[Risk, ...]] = ("read", "note")
-_KEPT: Final = ("Authorization", "X-Api-Key", "Host")
-"""The headers by which the caller is known, and the host was checked."""
+_MOST_HOPS: Final = 150
+"""The most characters of the addresses that a caller claims, so that the audit log shows its own one too."""
 _CHECKED_BY_SAGA: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """SAGA has looked at the Host and the Origin before."""
 
@@ -95,12 +95,26 @@ async def _ask(request: web.Request, call: Call) -> Any:
     """Send a call to this server's own API as the caller. Raises ``SagaError`` with the API's reason."""
     if request.transport is None:
         raise NotAnswered("the client has gone away")
+    leave(request)  # else a large call would wait in the queue behind its own message
     address = request.transport.get_extra_info("sockname")
     unix = address if isinstance(address, str) else ""
     host, port = ("localhost", 80) if unix else address[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    headers = {name: request.headers[name] for name in _KEPT if name in request.headers}
-    headers |= {"Content-Type": "application/json", BY_TOOL: "mcp"}
-    return await call_api(
-        url, call.path, call.method, headers, MOST_BYTES, SECONDS, unix=unix, params=call.query, data=call.body
-    )
+    try:
+        return await call_api(
+            url, call.path, call.method, _as(request), MOST_BYTES, SECONDS, unix=unix, params=call.query, data=call.body
+        )
+    except NotAnswered as error:
+        raise NotAnswered(mask_of(request)(str(error))) from error
+
+
+def _as(request: web.Request) -> dict[str, str]:
+    """The headers of a call: the caller's key, wherever it stood, and the addresses from which the caller came."""
+    headers = {"Content-Type": "application/json", BY_TOOL: "mcp"}
+    if "Host" in request.headers:
+        headers["Host"] = request.headers["Host"]
+    if key := request[BEARER].key:
+        headers["Authorization"] = f"Bearer {key}"
+    claimed = ", ".join(request.headers.getall("X-Forwarded-For", ()))[:_MOST_HOPS]
+    hops = [each for each in (claimed if claimed.isprintable() else "", request.remote) if each]
+    return {**headers, "X-Forwarded-For": ", ".join(hops)} if hops else headers
