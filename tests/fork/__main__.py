@@ -28,9 +28,11 @@ MEMORIES = {
     "saga-600": "tests.fork.saga_memory:SagaInBrief",
     "saga-silent": "tests.fork.saga_memory:SagaWithoutReports",
     "mem0": "tests.fork.mem0_memory:Mem0",
+    "graphiti": "tests.fork.graphiti_memory:Graphiti",
+    "langmem": "tests.fork.langmem_memory:LangMem",
 }
 """The memories that are here, by name."""
-OTHERS = {"mem0"}
+OTHERS = {"mem0", "graphiti", "langmem"}
 """Those whose packages SAGA's environment does not have."""
 
 

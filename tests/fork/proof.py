@@ -30,6 +30,8 @@ _NAMES = {
     "bm25-all": "BM25, only added to",
     "fts5-all": "FTS5, only added to",
     "mem0": "mem0",
+    "graphiti": "Graphiti",
+    "langmem": "LangMem",
     "saga-silent": "SAGA, no reports",
     "saga-600": "SAGA, reports, 600 tokens",
     "saga": "SAGA, reports",
