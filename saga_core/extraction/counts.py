@@ -12,6 +12,8 @@ from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whos
 
 _WAY = re.compile(r"\s{0,4}(?:[-–]>|=>|→|⇒|>)\s{0,4}")
 _OF = re.compile(r"(?P<who>[^:：]{1,80}?)\s*(?:[:：]\s*|\s(?=[=+\-−–]?\d))(?P<value>\S.*)", re.DOTALL)
+_LONGEST_NAME = 4
+"""The most words of a name that is looked for at the head of a value."""
 _BOTH_WAYS = re.compile(r"\s{0,4}(?:<->|<=>|↔|⇔)\s{0,4}")
 
 
@@ -61,15 +63,33 @@ def _of_each(report: CountReport, state: WorldState, names: Names) -> Iterator[C
     if tracker is not None and tracker.whose in (Whose.CHARACTER, Whose.PAIR) and not report.subject:
         who = ""
         for part in (part for text in report.values for part in re.split(r"[,，、;；]\s*", text)):
-            found = _OF.fullmatch(part)
-            if found is not None and all(
-                names.is_player(each) or names.find(Kind.CHARACTER, each) for each in _WAY.split(found["who"])
-            ):
-                who, part = found["who"], found["value"]
+            stated = _OF.fullmatch(part)
+            owner, value = (
+                (stated["who"], stated["value"]) if stated is not None else _behind_a_name(part, state, names)
+            )
+            if owner and all(_is_known(each, names) for each in _WAY.split(owner)):
+                who, part = owner, value
             said.setdefault(who, []).append(part)
     yield from (
         (CountReport(report.tracker, tuple(parts), who) for who, parts in said.items()) if any(said) else (report,)
     )
+
+
+def _behind_a_name(part: str, state: WorldState, names: Names) -> tuple[str, str]:
+    """Whose value a part gives that begins with a known name and a blank, and the rest: ``Mina red coat``.
+
+    A name as it is known goes before a shorter one, and that before a longer: "Mina red" might be Mina too.
+    """
+    words = part.split()
+    heads = [" ".join(words[:count]) for count in range(1, min(len(words), _LONGEST_NAME + 1))]
+    known = [head for head in heads if _is_known(head, names)]
+    full = {each.name.casefold() for each in state.entities.values()}
+    owner = next((head for head in reversed(known) if head.casefold() in full), known[0] if known else "")
+    return owner, part[len(owner) :].strip()
+
+
+def _is_known(name: str, names: Names) -> bool:
+    return names.is_player(name) or names.find(Kind.CHARACTER, name) is not None
 
 
 def _threads(

@@ -308,6 +308,14 @@ async def test_a_name_may_stand_before_a_value_without_brackets(saga: Saga, chat
     assert {row["who"]: row["value"] for row in rows if row["name"] == "affection"} == {"Mina": 5, "Joon": -3}
 
 
+async def test_a_text_may_stand_behind_a_name(saga: Saga, chat: Frontend) -> None:
+    turn = await chat.say(
+        "Hello.", "They nod.\n\n```state\npresent: [Mina, Joon]\noutfit: Mina red coat, Joon hat\n```"
+    )
+    rows = (await saga.describe(turn.session.id))["trackers"]
+    assert {row["who"]: row["value"] for row in rows if row["name"] == "outfit"} == {"Mina": "red coat", "Joon": "hat"}
+
+
 async def test_a_feeling_between_two_who_are_here_is_told(saga: Saga, chat: Frontend) -> None:
     await told(chat, "Hello.", "They nod.", "present: [Mina, Joon]\naffection: {Mina -> Joon: +40}")
     assert "Mina (→ Joon affection: +40 (friendly))" in (await chat.begin("And now?")).context.text
