@@ -11,7 +11,7 @@ from saga_core.state_block import CountReport
 from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whose, read_threads, read_value
 
 _WAY = re.compile(r"\s{0,4}(?:[-–]>|=>|→|⇒|>)\s{0,4}")
-_OF = re.compile(r"(?P<who>[^:：]{1,80}?)\s*(?:[:：]\s*|\s(?=[=+\-−–]?\d))(?P<value>\S.*)", re.DOTALL)
+_OF = re.compile(r"(?P<who>[^:：]{1,80}?)\s*(?:[:：]{1,2}\s*|\s(?=[=+\-−–]?\d))(?P<value>\S.*)", re.DOTALL)
 _LONGEST_NAME = 4
 """The most words of a name that is looked for at the head of a value."""
 _BOTH_WAYS = re.compile(r"\s{0,4}(?:<->|<=>|↔|⇔)\s{0,4}")

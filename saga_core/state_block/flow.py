@@ -177,11 +177,14 @@ class _Reader:
             key = Scalar(self.text[start : self.pos].strip())
         self._skip_blanks()
         if self.text[self.pos : self.pos + 1] in tuple(ASSIGNS):
-            self.pos += 1
+            self.pos += 2 if self.text[self.pos + 1 : self.pos + 2] in (":", "：") else 1
             char = self._skip_space()
             if not char or char in SEPARATORS or char in _CLOSERS:
                 return key.text, Scalar("")
-            return key.text, self.node(enclosing)
+            value = self.node(enclosing)
+            if isinstance(value, Scalar) and value.text.endswith('"') and value.text.count('"') == 1:
+                value = Scalar(value.text[:-1])  # its opening mark is missing
+            return key.text, value
         self.pos = start
         return "", self.node(enclosing)
 

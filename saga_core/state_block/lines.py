@@ -38,8 +38,10 @@ _COMMENT_STARTS = (
 )
 _COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>{'|'.join(_COMMENT_STARTS)})")
 _QUOTED_TEXT = re.compile(_QUOTED)
+_NEXT_KEY = re.compile(r"\s*,\s*[\"'“]?[\w -]{1,40}[\"'”]?\s*[:：]")
 _EMPHASIS = "*_`"
 _BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝])")
+_UNASSIGNED = re.compile(r"(?P<key>\w[^:：=＝\[\]{}]{0,40}?)\s+(?P<value>[\[{［｛].*|\S+(?: \S+){0,4})")
 
 
 @frozen
@@ -137,8 +139,10 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
     strays: list[str] = []
     for line in _parts(lines, cut, own):
         key, value = split_key(line.text)
-        field = field_of(key, own) if key else None
         current = entries[-1] if entries else None
+        if not (key or line.bullet or (current and current.depth > 0)):
+            key, value = _unassigned(line.text, own)
+        field = field_of(key, own) if key else None
         if current and current.holds(line, key):
             current.add(line)
         elif field:
@@ -152,6 +156,16 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
         elif not line.cut:
             strays.append(line.text)
     return Body(tuple(entries), tuple(strays))
+
+
+def _unassigned(text: str, own: Trackers) -> tuple[str, str]:
+    """The field that a line begins with by its own name, and the value behind it, where the colon is missing."""
+    found = _UNASSIGNED.fullmatch(text)
+    if found is None or text[-1] in ".!?。！？…":
+        return "", ""
+    name = found["key"].casefold()
+    known = any(name == each.name.casefold() for each in (*FIELDS, *own))
+    return (found["key"], found["value"]) if known else ("", "")
 
 
 def split_key(text: str) -> tuple[str, str]:
@@ -219,7 +233,7 @@ def _parts(lines: list[str], cut: str, own: Trackers) -> Iterator[Line]:
 def _shared_line(own: tuple[str, ...]) -> re.Pattern[str]:
     """Finds fields that share a line, by the names of the form alone: any other word may belong to a value."""
     names = sorted((*(field.name for field in FIELDS), *own), key=len, reverse=True)
-    return re.compile(rf"(?:^|(?<=[\s,，;；|]))({'|'.join(map(re.escape, names))})\s*[:：=]", re.I)
+    return re.compile(rf"(?:^|(?<=[\s,，;；|]))({'|'.join(map(re.escape, names))})\s*(?:[:：=]|(?=[\[［{{｛]))", re.I)
 
 
 def _inline_fields(text: str, shared: re.Pattern[str]) -> list[str]:
@@ -266,6 +280,21 @@ def _entry(line: Line, key: str, field: Field | None, value: str) -> Entry:
         return Entry(key, field, "", line.indent, line.bullet, cut=True)
     opens = value[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS)
     return Entry(key, field, value, line.indent, line.bullet, depth=balance(value) if opens else 0)
+
+
+def closed_late(text: str) -> str:
+    """``text`` without closing brackets too many, behind which the keys of the outermost map go on."""
+    kept: list[str] = []
+    start = depth = 0
+    for match in _BRACKET.finditer(text):
+        if match["open"]:
+            depth += 1
+        elif match["close"] and depth == 1 and _NEXT_KEY.match(text, match.end()):
+            kept.append(text[start : match.start()])
+            start = match.end()
+        elif match["close"]:
+            depth -= 1
+    return "".join((*kept, text[start:]))
 
 
 def balance(text: str) -> int:
@@ -320,6 +349,8 @@ def _text_node(text: str) -> Node:
     """The whole of ``text`` as one value: quoted, bracketed, or plain."""
     text = text.strip()
     stripped = text[:-1].rstrip() if text[-1:] in tuple(",，;；") else text
+    while stripped[-1:] in tuple("]}］｝") and balance(stripped) < 0:  # one too many, or its opener is missing
+        stripped = stripped[:-1].rstrip()
     if stripped[:1] and stripped[0] in flow.QUOTES:
         return flow.unquote(stripped)
     if stripped[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS):

@@ -27,7 +27,7 @@ _BLOCK = re.compile(
 )
 _ITEM = re.compile(r"<li(?:[ \t][^<>\n]*)?>", re.I)
 _ITEM_END = re.compile(r"</li>", re.I)
-_ELEMENT = re.compile(r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>(?:[^<>]|(?<=[-=–])>)*)</(?P=tag)>")
+_ELEMENT = re.compile(r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>(?:[^<>]|(?<=[-=–])>)*)</(?P=tag)>", re.I)
 _ALONE = re.compile(r"^(?P<indent>[ \t>]*)<(?P<end>/?)(?P<tag>[^<>/\s]{1,40})>[ \t]*$", re.M)
 
 _PREFIX = r"(?P<prefix>[ \t\u00a0\u3000>]*+(?:[-*+•][ \t]+)?)"
@@ -42,7 +42,7 @@ _BRACKETED = re.compile(
 )
 _PARTED = re.compile(_PREFIX + r"(?P<key>[^:：=＝|\t\n]{1,40}?)(?:\t+|[ \t]+[-–—|][ \t]+)(?P<value>\S.*)")
 _ROW = re.compile(r"(?P<prefix>[ \t>]*+)\|(?P<cells>[^\n]+?)\|?[ \t]*")
-_RULER = re.compile(r"[ \t>]*+\|?(?:[ \t]*+:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?[ \t]*)?[ \t]*")
+_RULER = re.compile(r"[ \t>]*+\|?(?:[ \t]*+:?[-–—]{2,}:?[ \t]*\|)+(?:[ \t]*:?[-–—]{2,}:?[ \t]*)?[ \t]*")
 _TAGGED = re.compile(r"(?P<key>^[^:：=\"'“]{1,60}[:：=][ \t]*)!!(?:str|int|float|bool|null|seq|map)[ \t]+")
 _EDGES = " \t*_`\"'"
 _ENTITY = re.compile(r"&(?:quot|amp|lt|gt|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,5});")

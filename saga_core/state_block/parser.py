@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections import Counter
 from contextlib import suppress
 from enum import Enum
@@ -65,6 +66,11 @@ _DESCRIBED = re.compile(r"[(（]([^()（）]+)[)）]")
 """A description of the value in place of it: ``(if changed)``."""
 _FILLED_SLOT = re.compile(r"^[^:：\n<>{}\[\]]{1,60}[:：][ \t]*[<＜][ \t]*[-+−]?\d+[ \t]*[>＞][ \t]*$", re.MULTILINE)
 """A number in the brackets of the form. A model that writes one has filled in the others as well."""
+_ESCAPED_KEY = re.compile(r'"(?:[^"\\\n:]|\\[uU][0-9a-fA-F]{4}){1,60}"{1,2}(?=[ \t]*[:：])')
+"""A quoted key, whose letters a serializer may have escaped."""
+_LISTED = re.compile(r"\s*[\[［【]\w{1,20}[,，][ \t]*(?=(?P<key>[^:：,，\n]{1,40})[:：])")
+"""A list that holds the fields behind a word: ``[player, location: hall, hp_change: -3]``."""
+_ESCAPE = re.compile(r"\\[uU]([0-9a-fA-F]{4})")
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
 _ARROW = re.compile(r"->|→")
@@ -203,7 +209,10 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     if len(body) > MAX_BODY:
         findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
         body, closed = body[:MAX_BODY], False
+    body = _ESCAPED_KEY.sub(lambda key: _ESCAPE.sub(lambda each: chr(int(each[1], 16)), key[0]), body)
     body = _MACRO.sub(_filled, nfc(body)).replace("\u2212", "-")
+    if (listed := _LISTED.match(body)) and field_of(listed["key"], own):
+        body = body[listed.end() :]
     if _FILLED_SLOT.search(body):
         body = _SLOT.sub(_value_in_slot, body)
     written = _FENCE_WORD.sub("", body)
@@ -237,14 +246,13 @@ def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
     from saga_core.yaml_text import BoundedLoader
 
     try:
-        node = _node_of(BoundedLoader(body).get_single_node())
+        node = _node_of(BoundedLoader(textwrap.dedent(body)).get_single_node())
     except yaml.YAMLError:
         return found
     findings = _Findings()
     if isinstance(node, Pairs):
         _read_node(node, True, findings, own)
-    is_better = bool(found.problems) or findings.readable > found.readable
-    return findings if is_better and findings.readable >= found.readable and not findings.problems else found
+    return findings if findings.readable >= found.readable and not findings.problems else found
 
 
 def _node_of(told: yaml.Node | None) -> Node:
@@ -375,7 +383,8 @@ def _is_data(text: str, own: Trackers) -> bool:
 
 
 def _read_data(text: str, cut: str, closed: bool, findings: _Findings, own: Trackers) -> None:
-    bracketed = _MAP_START.match(text)
+    if bracketed := _MAP_START.match(text) is not None:
+        text = lines.closed_late(text)
     _read_node(flow.read_sequence(text) if bracketed else flow.read_pairs(text), closed, findings, own)
     if cut and (field := field_of(lines.split_key(cut.strip())[0], own)):
         findings.bad(field, "cut off")

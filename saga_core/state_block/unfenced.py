@@ -44,11 +44,13 @@ _ASSIGNS = ":：=＝"
 _RULES = frozenset("-=_*")
 _LONGEST_RULE = 80
 _DRESS = re.compile(
-    rf"[{_SPACE}]{{0,40}}(?:(?:[-*+•]|\d{{1,2}}[.)])[ \t]{{1,9}})?"
+    rf"[{_SPACE}]{{0,40}}(?:[\[［【]\w{{1,20}}[,，][ \t]{{0,4}}|(?:[-*+•]|\d{{1,2}}[.)])[ \t]{{1,9}})?"
     rf"(?:#{{1,6}}[ \t]{{0,9}})?[*_`\"'{{｛\[［【(（ ]{{0,9}}"
 )
+_BEGUN_LIST = re.compile(r"[\[［【]\w{0,20}(?:[,，][ \t]{0,4})?")
+"""The beginning of a list that may go on with fields, as in ``[player, location: hall``."""
 _MARKS = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x3100))))
-_WORD = re.compile(rf"[\w{_MARKS} -]{{1,40}}")
+_WORD = re.compile(rf"(?:[\w{_MARKS} -]|\\(?:u[0-9a-fA-F]{{0,4}})?){{1,40}}")
 _UNDRESS = re.compile(rf"[*_`\"'\]］】)）]{{0,4}}[{BLANKS}\r]{{0,9}}")
 _FENCE = re.compile(
     rf"[{_SPACE}]{{0,40}}(?P<run>`{{3,}}|~{{3,}})[{BLANKS}]{{0,9}}[\w.+-]{{0,20}}[{BLANKS}\r]{{0,9}}(?P<rest>\{{.*)?",
@@ -65,7 +67,7 @@ _FIELD = re.compile(
 )
 _PARTS = re.compile(r"[,{;|/]")
 _NUMBER = re.compile(r"\d{1,2}(?:[.)][ \t]*)?")
-_CELL = re.compile(rf"\|[{BLANKS}]*(?::?-{{2,}}|(?P<key>[^|\n]{{1,60}}?)[{BLANKS}*_`]*\|)")
+_CELL = re.compile(rf"\|[{BLANKS}]*(?::?[-–—]{{2,}}|(?P<key>[^|\n]{{1,60}}?)[{BLANKS}*_`]*\|)")
 """The first cell of a row, or of the line below the heads of a table."""
 _ELEMENT = re.compile(rf"<(?P<key>[\w{_MARKS} -]{{1,40}})>(?:[^<\n]*</(?P=key)>)?", re.I)
 """A field as an element, ``<location>Mill</location>``, or the tag that begins it."""
@@ -142,7 +144,7 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
     bare = line.strip(_SPACE)
     if not bare:
         return Sort.BLANK if ended else Sort.BEGUN
-    if not ended and _NUMBER.fullmatch(bare):
+    if not ended and (_NUMBER.fullmatch(bare) or _BEGUN_LIST.fullmatch(bare)):
         return Sort.BEGUN
     if bare[0] in _RULES and set(bare) <= _RULES:
         if not ended:
@@ -159,6 +161,7 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
 
 
 def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
+    word = word if not tail and not ended else word.rstrip("_ ")
     if not tail and not ended:
         begun = _decomposed(word)
         found = next((sort for sort, beginnings in _BEGINNINGS if begun in beginnings), Sort.NO)
@@ -167,6 +170,8 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
         return Sort.BEGUN_PAIR if found is Sort.NO and len(word) <= _LONGEST_PAIR else found
     undress = _UNDRESS.match(tail)
     behind = tail[undress.end() :] if undress else tail
+    if behind and behind[0] in "[［{｛" and field_of(word, counted) is not None:
+        return Sort.FIELD if word.strip().casefold() in _CANONICAL else Sort.KEY
     if behind and behind[0] not in _ASSIGNS:  # prose, as nearly every line of a reply is
         return Sort.NO
     head, field, own = is_header(word), field_of(word, counted) is not None, word.strip().casefold() in _CANONICAL
@@ -359,7 +364,7 @@ class ReportCandidate:
 
     @property
     def _takes_keys(self) -> bool:
-        return self.has_fields or self.kind is ReportKind.TAGGED or self._takes_pairs
+        return self.has_fields or self.rooted or self.kind is not ReportKind.BARE
 
     @property
     def _takes_pairs(self) -> bool:
@@ -393,8 +398,10 @@ class ReportCandidate:
         """Whether a line continues the lines above it, so that it need not name a field."""
         if bare[0] in "]}］｝":
             return True
-        if self.behind_blank:
+        if self.behind_blank and self.kind is ReportKind.BARE:
             return False
+        if self.kind is ReportKind.FENCED and bare == "...":
+            return True
         if line[0] in fences.BLANKS or (self.depth > 0 and bare[0] in _DATA_STARTS):
             return True
         return self.open_list and _BULLET.match(bare) is not None
