@@ -464,6 +464,7 @@ class Lines:
     unread: int
     """The number of turns up to this one whose changes were neither reported nor extracted by a model."""
     lines: Rows
+    next: str | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -482,6 +483,7 @@ class Knowledge:
     id: str | None = None
     name: str | None = None
     facts: Sequence[Any] = ()
+    next: str | None = None
 
 
 @frozen(kw_only=True, eq=False, repr=False)
@@ -689,6 +691,7 @@ class Lore:
     turn: int
     contexts: int
     entries: Rows
+    next: str | None = None
 
 
 @frozen(eq=False, repr=False)

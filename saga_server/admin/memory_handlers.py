@@ -33,7 +33,7 @@ from saga_server.admin.parameters import (
     Verdict,
     YesOrNo,
 )
-from saga_server.admin.reply import page_of
+from saga_server.admin.reply import page_by_place, page_of
 from saga_server.http import BEARER, CURRENT, saga_of
 
 _LONGEST = 20_000
@@ -55,9 +55,13 @@ async def show_picture(
     return web.Response(text=drawn, content_type=SVG, headers={"Content-Security-Policy": "default-src 'none'"})
 
 
-async def show_lines(request: web.Request, session: SessionId, turn: TurnId = None) -> answers.Lines:
+async def show_lines(
+    request: web.Request, session: SessionId, turn: TurnId = None, limit: Limit = None, cursor: Cursor = None
+) -> answers.Lines:
     """Return the state at a turn as lines of text."""
-    return answers.Lines(**await saga_of(request).memory.lines(session, turn))
+    found = await saga_of(request).memory.lines(session, turn)
+    lines, after = page_by_place(found["lines"], cursor, limit)
+    return answers.Lines(**{**found, "lines": lines}, next=after)
 
 
 async def rewrite_chapter(
@@ -79,11 +83,15 @@ async def show_knowledge(
     turn: TurnId = None,
     about: Annotated[int | None, in_query(example="1")] = None,
     who: Text = None,
+    limit: Limit = None,
+    cursor: Cursor = None,
 ) -> answers.Knowledge:
     """Return who knows what happened at a turn, or what a character knows."""
     memory = saga_of(request).memory
     found = await memory.knowledge(session, about=about, who=who, turn=turn)
-    return answers.Knowledge(**found)
+    name = "people" if "people" in found else "facts"
+    rows, after = page_by_place(found[name], cursor, limit)
+    return answers.Knowledge(**{**found, name: rows}, next=after)
 
 
 async def show_graph(request: web.Request, session: SessionId, turn: TurnId = None) -> answers.Graph:
@@ -135,9 +143,13 @@ def _check_length(text: str) -> None:
         raise BadInput(f"text: {len(text):,} characters are too many; give {_LONGEST:,} at most")
 
 
-async def show_lore(request: web.Request, session: SessionId) -> answers.Lore:
+async def show_lore(
+    request: web.Request, session: SessionId, limit: Limit = None, cursor: Cursor = None
+) -> answers.Lore:
     """Return the lore, and when each entry was told to the narrator."""
-    return answers.Lore(**await saga_of(request).views.lore(session))
+    found = await saga_of(request).views.lore(session)
+    entries, after = page_by_place(found["entries"], cursor, limit)
+    return answers.Lore(**{**found, "entries": entries}, next=after)
 
 
 async def show_pages(request: web.Request, session: SessionId) -> answers.Pages:

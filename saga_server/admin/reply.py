@@ -104,3 +104,9 @@ def page_of(
     begin = names.index(cursor) if cursor is not None else 0
     end = len(rows) if limit is None else begin + limit
     return rows[begin:end], names[end] if end < len(rows) else None
+
+
+def page_by_place(rows: Sequence[R], cursor: str | None, limit: int | None) -> tuple[Sequence[R], str | None]:
+    """Return what ``page_of`` returns, for rows without names: a cursor is a row's place in the list."""
+    page, after = page_of([*enumerate(rows)], lambda row: str(row[0]), cursor, limit)
+    return [row for _, row in page], after

@@ -276,7 +276,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
                  "look at everything up to the turn recorded last."},
     ),
     Tool(
-        "state", f"GET {_ONE}/lines", "read", _same("turn"),
+        "state", f"GET {_ONE}/lines", "read", _same("turn", "limit", "cursor"),
         "Tells what is true in the story at a turn, line by line, and from which turn each line comes.",
     ),
     Tool(
@@ -284,11 +284,11 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "Describes a person, place, thing or event at a turn: names, attributes, place, things, relations, history.",
     ),
     Tool(
-        "people_places_things", f"GET {_ONE}/entities", "read", _same(),
+        "people_places_things", f"GET {_ONE}/entities", "read", _same("limit", "cursor"),
         "Lists the people, places, things and events of the story, with their ids and all their names.",
     ),
     Tool(
-        "who_knows", f"GET {_ONE}/knowledge", "read", _same("who", "about", "turn"),
+        "who_knows", f"GET {_ONE}/knowledge", "read", _same("who", "about", "turn", "limit", "cursor"),
         "Tells who knows what happened at a turn (give `about`), or what a character knows (give `who`). Give one of "
         "the two.",
     ),
@@ -301,7 +301,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "Explains what the narrator was told at a turn, and why each piece was told or left out.",
     ),
     Tool(
-        "lore", f"GET {_ONE}/lore", "read", _same(),
+        "lore", f"GET {_ONE}/lore", "read", _same("limit", "cursor"),
         "Lists the lore of the story's world, and when each entry was told to the narrator.",
     ),
     Tool("roll", "GET /api/roll", "read", {"dice": "dice"}, "Rolls dice. Nothing is recorded."),

@@ -62,8 +62,8 @@ def mcp_server(tools: Sequence[Tool], answer: Answer, session: str | None = None
 
     library = Library(answer, session)
 
-    async def list_resources(context: Any, params: Any) -> types.ListResourcesResult:
-        return await library.resources()
+    async def list_resources(context: Any, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        return await library.resources(params.cursor if params is not None else None)
 
     async def list_templates(context: Any, params: Any) -> types.ListResourceTemplatesResult:
         return library.templates()

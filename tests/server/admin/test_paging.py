@@ -15,9 +15,7 @@ async def in_parts(client: Client, path: str, name: str, limit: int) -> list[Any
     """The rows of a list, read so many at a time."""
     found, cursor = list[Any](), ""
     while True:
-        reply = await client.get(
-            f"{path}?fleeting=all&limit={limit}{cursor}" if name == "sessions" else f"{path}?limit={limit}{cursor}"
-        )
+        reply = await client.get(f"{path}{'&' if '?' in path else '?'}limit={limit}{cursor}")
         assert reply.status == 200 and len(reply.json[name]) <= limit, reply.raw
         found += reply.json[name]
         if reply.json["next"] is None:
@@ -32,8 +30,16 @@ async def test_the_parts_are_the_whole(offline: Client, limit: int) -> None:
     for text in ("It rains.", "It snows.", "It hails.", "It clears.", "It is night."):
         assert (await offline.post(f"{here}/changes", json={"kind": "note", "text": text})).status == 201
     await offline.post("/api/sessions", json={"label": "another"})
-    for path, name in ((f"{here}/changes", "changes"), (f"{here}/entities", "entities"), ("/api/sessions", "sessions")):
-        whole = (await offline.get(path, params={"fleeting": "all"} if name == "sessions" else None)).json
+    for path, name in (
+        (f"{here}/changes", "changes"),
+        (f"{here}/entities", "entities"),
+        (f"{here}/lines", "lines"),
+        (f"{here}/knowledge?about=1", "people"),
+        (f"{here}/knowledge?who=Bram", "facts"),
+        (f"{here}/lore", "entries"),
+        ("/api/sessions?fleeting=all", "sessions"),
+    ):
+        whole = (await offline.get(path)).json
         assert len(whole[name]) > 1 and whole["next"] is None
         assert await in_parts(offline, path, name, limit) == whole[name]
     refused = await offline.get(f"{here}/changes?cursor=nothing")

@@ -56,3 +56,55 @@ async def test_a_player_does_not_learn_the_servers_address(admin: Client, monkey
     monkeypatch.setattr("saga_server.tools.over_http.SECONDS", 1e-9)
     told = await posted(mine, "/mcp", "undo", {"session": "tale", "change": "a1"})
     assert "the server does not answer" in told and "127.0.0.1" not in told
+
+
+async def asked(client: Client, method: str, **params: Any) -> Any:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    accept = {"Accept": "application/json, text/event-stream"}
+    return (await client.post("/mcp", json=message, headers=accept)).json["result"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "about"),
+    [
+        ("state", "lines", {}),
+        ("people_places_things", "entities", {}),
+        ("who_knows", "people", {"about": 1}),
+        ("who_knows", "facts", {"who": "Player"}),
+        ("lore", "entries", {}),
+    ],
+)
+async def test_what_is_too_long_at_once_is_read_in_parts(
+    admin: Client, tool: str, name: str, about: dict[str, Any]
+) -> None:
+    mine = await player(admin)
+    here = "/api/sessions/tale/changes"
+    told = {"who": "Bram", "number": "1"}
+    for fields in ({"kind": "met", "who": "Bram"}, {"kind": "note", "text": "It rains."}, {"kind": "told", **told}):
+        assert (await mine.post(here, json=fields)).status == 201
+    arguments = {"session": "tale", **about}
+
+    async def part(**more: Any) -> Any:
+        return await asked(mine, "tools/call", name=tool, arguments={**arguments, **more})
+
+    whole = json.loads((await part())["content"][0]["text"])[name]
+    found = list[Any]()
+    more: dict[str, Any] = {}
+    while not found or more["cursor"]:
+        page = json.loads((await part(limit=1, **more))["content"][0]["text"])
+        found += page[name]
+        more = {"cursor": page["next"]}
+    assert found == whole
+
+
+async def test_the_list_of_resources_goes_on(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("saga_server.tools.resources._LISTED", 2)
+    mine = await player(admin)
+    for number in range(4):
+        await mine.post("/api/sessions", json={"label": f"tale {number}"})
+    found, more = list[str](), dict[str, str]()
+    for _ in range(3):
+        page = await asked(mine, "resources/list", **more)
+        found += [each["name"] for each in page["resources"]]
+        more = {"cursor": page.get("nextCursor")}
+    assert found == ["tale", *(f"tale {number}" for number in range(4))] and more == {"cursor": None}
