@@ -134,8 +134,8 @@ async def test_a_plan_that_is_closed_under_a_name_that_does_not_fit_is_a_problem
     assert "Dinner with Osric" in context and chat.last is not None
     problems = (await saga.views.state(chat.last.session.id)).problems
     assert [each.text for each in problems] == [
-        "plans: 'Dinner' fits 2 of what is open",
-        "plans: 'the regatta' fits none of what is open",
+        "state block: plans: 'Dinner' fits 2 of what is open",
+        "state block: plans: 'the regatta' fits none of what is open",
     ]
 
 
