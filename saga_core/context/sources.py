@@ -44,7 +44,7 @@ from saga_core.model import (
     StoryPart,
     WorldState,
 )
-from saga_core.projection import counted_values, counts_of
+from saga_core.projection import BOND, counted_values, counts_of, weight
 from saga_core.recall import (
     ActiveEntry,
     LoreIndex,
@@ -55,6 +55,7 @@ from saga_core.recall import (
     rank_lore,
     weight_of,
     without_other_story,
+    without_time,
 )
 from saga_core.stores import Edge
 from saga_core.trackers import Secrecy
@@ -180,7 +181,8 @@ def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: 
 _UNKNOWN = 2
 """Most lines about what somebody here does not know."""
 _ABOUT_NOW = 0.25
-"""The part of a remark's words that the last two messages must have for the remark to matter now."""
+"""The part of a remark's words that the last two messages must have for the remark to matter now. A death and a bond
+matter if the messages name somebody absent whom the remark names."""
 
 
 def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
@@ -189,10 +191,16 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
     if not request.ignorance:
         return []
     said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
+    folded = scene.spoken.folded + (scene.passage.folded if scene.passage is not None else "")
+    weighty = {each for each in request.ignorance if weight(each.text) >= BOND}
+    absent = [state.entities[id_] for id_ in scene.named.difference((state.player, *state.present)) if weighty]
+    names = [set(content_words(name)) for each in absent if each.kind is Kind.CHARACTER for name in each.names]
     ranked: list[tuple[float, int, Ignorance]] = []
     for each in request.ignorance:
-        touch = _share_in(said, each.text)
-        if touch >= _ABOUT_NOW:
+        own = content_words(without_time(each.text))
+        # A Korean word may have an ending that hides it: 열병으로요.
+        touch = _share({*said, *(word for word in own if not word.isascii() and word in folded)}, own)
+        if touch >= _ABOUT_NOW or (each in weighty and any(name and name.issubset(own) for name in names)):
             ranked.append((touch, each.depth, each))
     ranked.sort(key=lambda found: (-found[0], -found[1]))
     return [
@@ -208,9 +216,8 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
     ]
 
 
-def _share_in(said: Collection[str], text: str) -> float:
-    """Return the part of a text's words that were said."""
-    own = content_words(text)
+def _share(said: Collection[str], own: Collection[str]) -> float:
+    """Return the part of a text's ``own`` words that were said."""
     return sum(word in said for word in own) / max(1, len(own))
 
 
@@ -714,7 +721,7 @@ class Memories:
         pieces = []
         for record in request.memories:
             worth, always = self.worth.get((record.strategy, record.kind), _BY_HAND)
-            touch = _share_in(said, " ".join((record.text, *record.details.values())))
+            touch = _share(said, content_words(" ".join((record.text, *record.details.values()))))
             if not always and touch < _LEAST:
                 continue
             pieces.append(

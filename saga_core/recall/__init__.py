@@ -56,6 +56,7 @@ from saga_core.recall.questions import (
     time_named,
     turns_at,
     without_other_story,
+    without_time,
 )
 
 __all__ = [
@@ -110,6 +111,7 @@ __all__ = [
     "walk",
     "weight_of",
     "without_other_story",
+    "without_time",
     "word_weights",
     "year_of",
 ]

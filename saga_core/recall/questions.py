@@ -156,6 +156,15 @@ def time_named(words: str) -> Meant | None:
     return Meant(beginning=True) if _any("beginning").search(words) else None
 
 
+def without_time(text: str) -> str:
+    """Return a text, in lower case, without words that say how long ago something was."""
+    text = text.casefold()
+    for language in _languages() if _hints().search(text) is not None else ():
+        for pattern in (language.ago, *(pattern for pattern, _ in language.named_days)):
+            text = pattern.sub(" ", text)
+    return text
+
+
 def turns_at(meant: Meant, episodes: PathEpisodes, names: Sequence[str], now: float) -> range:
     """Return the depths of the turns that are meant, or an empty range if they cannot be determined.
 

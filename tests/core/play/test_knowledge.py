@@ -159,6 +159,31 @@ async def test_the_narrator_is_told_who_does_not_know_what_matters_now() -> None
         assert "Not known" not in other.context.text
 
 
+@pytest.mark.parametrize(
+    ("note", "words", "other"),
+    [
+        ("Olga died of a fever three days ago in the camp of the northern army", "Olga… she is dead.", "Bread?"),
+        ("올가가 사흘 전 열병으로 죽었다", "바르도의 어깨에 손을 얹는다. 올가는…", "빵을 먹는다."),
+        ("올가는 사흘 전 북쪽 막사에서 지독한 열병으로 죽었다", "올가가 죽었어요. 열병으로요.", "빵을 먹는다."),
+        ("オルガは三日前に北の陣で熱病で死んだ", "オルガが死んだ。", "パンを食べる。"),
+        ("奥尔加三天前死于北营的热病", "奥尔加已经死了。", "我吃面包。"),
+    ],
+)
+async def test_words_for_the_time_and_other_endings_make_no_remark_less_known(
+    note: str, words: str, other: str
+) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Bardo", "Here.", "Hello.", present=("Bardo", "Tobin"))
+        await group.say("Bardo", "Off.", npc_separated=("Bardo",), present=("Tobin",))
+        died = (StatusChange("Olga", "dead"),) if "Olga" in note else ()
+        await group.say("Tobin", "So it is.", present=("Tobin",), notes=note, status_changes=died)
+        await group.say("Tobin", "Back.", present=("Bardo", "Tobin"))
+        for said, told in ((words, True), (other, False)):
+            assert (f"{note} (" in (await group.begin("Tobin", said)).context.text) is told
+            group.history.pop()
+
+
 async def test_a_report_says_who_was_told() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         group = Group(saga)
