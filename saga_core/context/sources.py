@@ -32,7 +32,7 @@ from saga_core.context.model import (
 from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, content_words, fold_name
+from saga_core.language import Labels, content_words, fold_name, mentions
 from saga_core.model import (
     ALIVE,
     DEAD,
@@ -192,15 +192,15 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
         return []
     said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
     folded = scene.spoken.folded + (scene.passage.folded if scene.passage is not None else "")
-    weighty = {each for each in request.ignorance if weight(each.text) >= BOND}
-    absent = [state.entities[id_] for id_ in scene.named.difference((state.player, *state.present)) if weighty]
-    names = [set(content_words(name)) for each in absent if each.kind is Kind.CHARACTER for name in each.names]
+    absent = [state.entities[id_] for id_ in scene.named.difference((state.player, *state.present))]
+    names = [name for each in absent if each.kind is Kind.CHARACTER for name in each.names]
     ranked: list[tuple[float, int, Ignorance]] = []
     for each in request.ignorance:
         own = content_words(without_time(each.text))
         # A Korean word may have an ending that hides it: 열병으로요.
         touch = _share({*said, *(word for word in own if not word.isascii() and word in folded)}, own)
-        if touch >= _ABOUT_NOW or (each in weighty and any(name and name.issubset(own) for name in names)):
+        weighty = touch < _ABOUT_NOW and weight(each.text) >= BOND
+        if touch >= _ABOUT_NOW or (weighty and any(name in each.text and mentions(each.text, name) for name in names)):
             ranked.append((touch, each.depth, each))
     ranked.sort(key=lambda found: (-found[0], -found[1]))
     return [
