@@ -15,6 +15,8 @@ from saga_core.model import (
     DEAD,
     SCENE,
     Entity,
+    Event,
+    Kind,
     StoryPart,
     Turn,
     TurnKind,
@@ -37,6 +39,10 @@ class ReplayedTurn:
     turn: Turn
     before: WorldState
     after: WorldState
+    reported: tuple[Event, ...]
+    """The turn's changes without those that a person made by hand."""
+    alive: frozenset[str] = frozenset()
+    """The ids of those who, as a person says, are alive from this turn on."""
 
 
 def replay(view: CurationView) -> tuple[ReplayedTurn, ...]:
@@ -47,9 +53,16 @@ def replay(view: CurationView) -> tuple[ReplayedTurn, ...]:
         if turn.kind in (TurnKind.ROOT, TurnKind.SIDE):
             continue
         after = fold(state, turn.delta, turn=turn.id, depth=turn.depth)
-        steps.append(ReplayedTurn(turn, state, after))
+        by_hand = view.by_hand.get(turn.id, ())
+        reported = tuple(event for event in turn.delta.events if event not in by_hand)
+        who = (event.who for event in by_hand if isinstance(event, deltas.StatusChanged))
+        steps.append(ReplayedTurn(turn, state, after, reported, frozenset(who) & _living(after)))
         state = after
     return tuple(steps)
+
+
+def _living(state: WorldState) -> frozenset[str]:
+    return frozenset(each.id for each in state.of_kind(Kind.CHARACTER) if not each.dead)
 
 
 def _unknown(state: WorldState) -> WorldState:

@@ -259,7 +259,10 @@ class _Review:
         """Find dead characters that act in the turn. ``died`` has the turns of deaths that only the prose mentions."""
         turn, before = step.turn, step.before
         told = turn.reply
-        dead = [each for each in before.of_kind(Kind.CHARACTER) if each.dead or each.id in died]
+        for id_ in step.alive:
+            died.pop(id_, None)
+        people = (each for each in before.of_kind(Kind.CHARACTER) if each.id not in step.alive)
+        dead = [each for each in people if each.dead or each.id in died]
         if dead and revives(told):
             for each in dead:
                 if any(mentions(told, name) for name in _distinct(each, before, told)):
@@ -323,10 +326,10 @@ class _Review:
     def _places(self, step: ReplayedTurn) -> Iterator[Proposal]:
         """Find characters in two places: left behind and met far away at once, or present but described elsewhere."""
         turn, after = step.turn, step.after
-        gone = {event.who for event in turn.delta.events if isinstance(event, deltas.Separated)}
-        met = {event.who for event in turn.delta.events if isinstance(event, deltas.Met)}
+        gone = {event.who for event in step.reported if isinstance(event, deltas.Separated)}
+        met = {event.who for event in step.reported if isinstance(event, deltas.Met)}
         moved: dict[str, set[str]] = {}
-        for event in turn.delta.events:
+        for event in step.reported:
             if isinstance(event, deltas.Moved):
                 moved.setdefault(event.who, set()).add(event.to)
         here = after.location or ""
@@ -381,7 +384,7 @@ class _Review:
         """Find single items that one character received although another still has them."""
         gained = [
             (event.item, event.owner if isinstance(event, deltas.ItemGained) else event.receiver)
-            for event in step.turn.delta.events
+            for event in step.reported
             if isinstance(event, deltas.ItemGained | deltas.ItemTransferred)
         ]
         for item, owner in gained:
@@ -410,7 +413,7 @@ class _Review:
 
     def _hearts(self, step: ReplayedTurn) -> Iterator[Proposal]:
         """Find relations that turn into their opposite without an apparent reason."""
-        for event in step.turn.delta.events:
+        for event in step.reported:
             if not isinstance(event, deltas.RelationChanged):
                 continue
             pair = event.source, event.target
@@ -491,7 +494,7 @@ def _acts_in(step: ReplayedTurn, who: Entity) -> str:
     """Return the field of the turn's report in which a dead character acts, "" if there is none."""
     if of_a_body(step.turn.reply):
         return ""
-    for event in step.turn.delta.events:
+    for event in step.reported:
         if isinstance(event, deltas.Met) and event.who == who.id:
             return "npc_met"
         if isinstance(event, deltas.Moved) and event.who == who.id:

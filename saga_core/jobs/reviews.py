@@ -25,7 +25,7 @@ from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.views import FollowingJob, ViewsJob
 from saga_core.journal import PendingWork
-from saga_core.model import Delta, Review, Source, deltas, held
+from saga_core.model import Delta, Review, Source, deltas, edits, held
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SharedMemories, amend
 from saga_core.stores import CurationView, Curator
@@ -319,6 +319,7 @@ class ReviewsJob(FollowingJob):
             await live.state(above) if above is not None else None,
             live.world.language,
             await self.shared.of(live) if self.shared.strategies else (),
+            {node.id: made for node in path if (made := edits(live.amendments.get(node.id, ())))},
         )
 
     async def _review(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due) -> bool:

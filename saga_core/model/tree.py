@@ -99,6 +99,11 @@ def undoings(later: Sequence[Delta]) -> dict[str, str]:
     return gone
 
 
+def edits(later: Sequence[Delta]) -> tuple[Event, ...]:
+    """The events of the later deltas of a turn that a user made and did not undo."""
+    return tuple(event for delta in _counting(later) if delta.source is Source.EDIT for event in delta.events)
+
+
 def _counting(later: Sequence[Delta]) -> list[Delta]:
     gone = undoings(later)
     return [delta for delta in later if not delta.undoes and (not delta.id or delta.id not in gone)]

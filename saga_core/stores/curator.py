@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
 from saga_core.stores.lifecycle import Store
 from saga_core.values import Proposal as Proposal
 
 if TYPE_CHECKING:
-    from saga_core.model import MemoryRecord, Turn, WorldState
+    from saga_core.model import Event, MemoryRecord, Turn, WorldState
 
 
 @frozen
@@ -29,6 +30,8 @@ class CurationView:
     """The language of the world, as a tag such as ``ko``."""
     memories: tuple[MemoryRecord, ...] = ()
     """Records learned in other sessions of the same owner that are used in this one."""
+    by_hand: Mapping[str, tuple[Event, ...]] = field(factory=dict)
+    """Of each turn that a person corrected, by id: the corrections among its changes."""
 
 
 class Curator(Store, Protocol):

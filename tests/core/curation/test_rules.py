@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import time
 from copy import deepcopy
+from typing import Any
 
 import pytest
 from attrs import evolve
 
+from saga_core import Saga
+from saga_core.config import load_config
 from saga_core.curation import rules
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
+from saga_core.state_block import StatusChange
 from saga_core.trackers import tracker_in_line
 from tests.core.curation.plays import MORE_PLANTED, MORE_SOUND, PLANTED, SOUND, Play
 from tests.core.curation.stage import Stage, Told, view_of
+from tests.core.frontend import MEMORY, Frontend
 
 
 def found(play: Play) -> list[str]:
@@ -147,3 +152,24 @@ def test_who_went_away_in_the_night_may_be_elsewhere_in_the_morning() -> None:
     stage.tell(Told("I wake.", "You are alone.", "npc_separated: [Ruth]\npresent: []\ntime: Friday 07:00"))
     stage.tell(Told("I go.", "Ruth waves.", "location: The Slakes\npresent: [Ruth]\ntime: Friday 07:30"))
     assert [each.data["rule"] for each in rules.review(stage.view())] == []
+
+
+async def test_the_correction_that_settles_a_death_is_no_contradiction() -> None:
+    config = load_config({**MEMORY, "session": {}, "curator": {"interval": 4}})
+    async with Saga.open(config) as saga:
+        chat = Frontend(saga, session="inn", greeting="It snows on the pass.", system="Mara keeps the inn.")
+
+        async def play(number: int, **fields: Any) -> None:
+            await chat.say(f"I do thing number {number}.", f"Mara does chore {number} of the day.", **fields)
+            await saga.drain(10)
+
+        await play(1, npc_met=("Osric",))
+        await play(2, status_changes=(StatusChange("Osric", "dead"),))
+        await play(3)
+        turns = await saga.views.turns("inn")
+        fields = {"who": "Osric", "status": "alive"}
+        await saga.memory.correct("inn", "status", fields, next(each.id for each in turns if each.depth == 3))
+        for number in (4, 5):
+            await play(number)
+        found = await saga.memory.curated("inn")
+        assert found["reviews"] and not found["findings"]
