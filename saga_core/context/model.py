@@ -3,6 +3,7 @@
 Pieces of all sources compete by their ``score`` on one scale:
 
 ==========  ===========================================================================================
+140         what a person added or corrected by hand, the latest first; it has a ceiling of its own
 100 to 130  required: dead characters (130), the member of a group who speaks (125), place, HP and inventory (120),
             company (110), ways (100), what somebody here does not know (100 and less)
 6           changes since the pinned pages; due events
@@ -73,6 +74,7 @@ class Slot:
     CHANGED = 4
 
 
+BY_HAND = 140.0
 MUST_DEAD = 130.0
 MUST_MEMBER = 125.0
 MUST_ESSENTIALS = 120.0
@@ -172,7 +174,9 @@ class ReadRequest:
     in_front: frozenset[str] = frozenset()
     """The lines of the pages, without their dashes. A piece with exactly such a text is left out."""
     by_hand: tuple[str, ...] = ()
-    """Notes that a user added and that the pages do not show."""
+    """Notes that a user added and that the pages do not show, oldest first."""
+    corrected: frozenset[tuple[str, str, str]] = frozenset()
+    """The keys of the statements (``StateLine``) that a user corrected since the pages."""
     language: str = "en"
     episodes: PathEpisodes | None = None
     """The remembered turns of the path."""
@@ -389,7 +393,8 @@ class Packed:
 
 def ceilings(budget: TokenBudget) -> dict[Section, int]:
     """Return the maximum tokens of each section, including its heading. Their sum may exceed the maximum of the block,
-    because they are not reservations: other sections can use unspent tokens."""
+    because they are not reservations: other sections can use unspent tokens. What was said by hand does not count
+    towards the ceiling of its section: it has another one of the same size."""
     return {section: section.ceiling(budget) for section in Section}
 
 
@@ -439,6 +444,7 @@ class _Packing:
         self.skipped: list[Piece] = []
         self._most, self._ceilings, self._count, self._words = most, ceilings, count, words
         self._used = dict.fromkeys(Section, 0)
+        self._by_hand = dict.fromkeys(Section, 0)
         self._keys: set[str] = set()
         self._texts: set[tuple[Section, str]] = set()
         self._headed: set[tuple[Section, str]] = set()
@@ -459,8 +465,10 @@ class _Packing:
             if piece.too_long:
                 self.skipped.append(piece)
                 continue
-            heading = 0 if used[section] else count(section.headed(self._words)) + 1
-            room = min(self._most - self.spent, self._ceilings[section] - used[section]) - heading
+            own = self._by_hand if piece.score >= BY_HAND else used
+            headed = used[section] or self._by_hand[section]
+            heading = 0 if headed else count(section.headed(self._words)) + 1
+            room = min(self._most - self.spent, self._ceilings[section] - own[section]) - heading
             head = (section, piece.under)
             part = (section, piece.within)
             if head in self._headed:
@@ -482,7 +490,7 @@ class _Packing:
             if piece.within:
                 self._within.add(part)
             self.spent += heading + fitted.tokens
-            used[section] += heading + fitted.tokens
+            own[section] += heading + fitted.tokens
 
 
 def _is_required(piece: Piece) -> bool:

@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 
 from saga_core.config import LorebookConfig
 from saga_core.context.model import (
+    BY_HAND,
     CHANGED,
     MUST_COMPANY,
     MUST_DEAD,
@@ -117,13 +118,13 @@ class Briefing:
         pieces += _not_known(self.name, scene, words)
         pinned = scene.request.pinned
         if pinned is not None and pinned is not state:
-            pieces += [
-                Piece(self.name, key, Section.NOW, text, CHANGED, order=Slot.CHANGED)
-                for key, text in _changes(pinned, state, words)
-            ]
+            corrected = _CORRECTIONS | {_changed_by(*key) for key in scene.request.corrected}
+            for key, text in _changes(pinned, state, words):
+                is_by_hand = key in corrected or key.partition(":")[0] in corrected
+                pieces.append(_change(self.name, key, text, BY_HAND if is_by_hand else CHANGED))
         pieces += [
-            Piece(self.name, f"by_hand:{text}", Section.NOW, one_field(text).rstrip(".。"), CHANGED, order=Slot.CHANGED)
-            for text in scene.request.by_hand
+            _change(self.name, f"by_hand:{text}", one_field(text).rstrip(".。"), BY_HAND + number)
+            for number, text in enumerate(scene.request.by_hand, 1)
         ]
         return pieces
 
@@ -160,6 +161,29 @@ class Briefing:
             order=Slot.ESSENTIALS,
             shorter=shorter,
         )
+
+
+_CORRECTIONS = frozenset({"note", "story", "same", "name"})
+"""Changes that only people and curators make."""
+_LONG = 200
+"""The characters of a change by hand that has no room as a whole."""
+
+
+def _changed_by(kind: str, subject: str, other: str) -> str:
+    """Return the key of the change (see ``_changes``) by which a statement is told."""
+    match kind:
+        case "status" | "condition":
+            return f"alive:{subject}"
+        case "place" | "elsewhere":
+            return f"edge:{subject}:LOCATED_AT"
+        case "relation":
+            return f"relation:{subject}:{other}"
+    return f"{kind}:{subject}"
+
+
+def _change(source: str, key: str, text: str, score: float) -> Piece:
+    short = (f"{text[:_LONG].rstrip()} …",) if score >= BY_HAND and len(text) > _LONG else ()
+    return Piece(source, key, Section.NOW, text, score, order=Slot.CHANGED, shorter=short)
 
 
 def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: _ToldCounts) -> Piece:

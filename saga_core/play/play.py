@@ -57,7 +57,7 @@ from saga_core.sessions import (
     SharedMemories,
     SharedWorlds,
     UnreportedReplies,
-    remarks_by_hand,
+    said_by_hand,
     unknown_here,
 )
 from saga_core.state_block import BehindThoughts, block_form
@@ -453,6 +453,7 @@ class ContextReading:
         others: tuple[OtherSession, ...] = ()
         if perspective is None and without_other_story(transcript.player_words) is not None:
             others = await self.others.of(live)
+        by_hand = said_by_hand(live, state, prefix.pages, prefix.state)
         request = partial(
             ReadRequest,
             session=live.session.id,
@@ -465,7 +466,8 @@ class ContextReading:
             pages=prefix.pages,
             missing=layout.missing,
             in_front=lines_of(prefix.pages),
-            by_hand=remarks_by_hand(live, state, prefix.pages),
+            by_hand=by_hand.notes,
+            corrected=by_hand.corrected,
             language=language,
             episodes=live.remembered(state),
             shown=layout.shown | start.unseen,

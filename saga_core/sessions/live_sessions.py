@@ -26,12 +26,13 @@ from saga_core.model import (
     TurnNode,
     WorldState,
     deltas,
+    edits,
     fold,
     sharing,
     undoings,
 )
 from saga_core.modules import NO_MODULES, Modules
-from saga_core.projection import GraphImage, LoreGraph, render_episode, render_graph, witnesses
+from saga_core.projection import GraphImage, LoreGraph, StateLineKey, render_episode, render_graph, touched, witnesses
 from saga_core.recall import PER_TURN, SIZE, LexicalIndex, LoreIndex, LoreMoment, PathEpisodes, Segment, mark_of, unpack
 from saga_core.world import World, opening_state
 
@@ -396,31 +397,41 @@ async def _elsewhere_now(live: LiveSession, top: str, after: WorldState) -> Asyn
         level = inner
 
 
-# -- notes that the user added ---------------------------------------------------------------------------------
+# -- what the user said by hand --------------------------------------------------------------------------------
 
 
-def remarks_by_hand(live: LiveSession, state: WorldState, pages: str) -> tuple[str, ...]:
-    """Return the added notes that are valid at ``state`` and that ``pages`` do not show, oldest first."""
-    if not state.notes or not live.amendments:
-        return ()
-    oldest, held = state.notes[0][0], {text for _, text in state.notes}
-    found: list[str] = []
+@frozen
+class SaidByHand:
+    """What a user added and corrected that the pages in the prompt do not show."""
+
+    notes: tuple[str, ...] = ()
+    """The added notes that are valid, oldest first."""
+    corrected: frozenset[StateLineKey] = frozenset()
+    """The keys of the statements that were corrected at the turn of the pages or later."""
+
+
+def said_by_hand(live: LiveSession, state: WorldState, pages: str, shown: WorldState | None) -> SaidByHand:
+    """Return what a user said on the path to ``state``. ``shown`` is the state that ``pages`` show, if any."""
+    if not live.amendments:
+        return SaidByHand()
+    none = state.depth + 1
+    oldest = state.notes[0][0] if state.notes else none
+    since = none if shown is None else shown.depth
+    held = {text for _, text in state.notes}
+    notes: list[str] = []
+    corrected: set[StateLineKey] = set()
     for node in live.tree.upwards(state.turn):
-        if node.depth < oldest:
+        if node.depth < min(oldest, since):
             break
         later = live.amendments.get(node.id)
         if not later:
             continue  # as for almost all turns of a path
-        gone = undoings(later)
-        said = [
-            event.text
-            for delta in later
-            if delta.source is Source.EDIT and delta.id not in gone
-            for event in delta.events
-            if isinstance(event, deltas.Noted) and event.text in held and event.text not in pages
-        ]
-        found += reversed(said)
-    return tuple(dict.fromkeys(reversed(found)))
+        made = edits(later)
+        said = [each.text for each in made if isinstance(each, deltas.Noted)]
+        notes += reversed([text for text in said if text in held and text not in pages])
+        if node.depth >= since:
+            corrected.update(key for event in made for key in touched(event))
+    return SaidByHand(tuple(dict.fromkeys(reversed(notes))), frozenset(corrected))
 
 
 # -- the stored index ------------------------------------------------------------------------------------------

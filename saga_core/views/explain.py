@@ -13,7 +13,7 @@ from saga_core.language import detect
 from saga_core.model import MemoryRecord, Scheduled, TurnKind, WorldState
 from saga_core.projection import due_lines, due_time
 from saga_core.recall import LoreMoment, PathEpisodes, split_sentences, stays_out, time_named, turns_at
-from saga_core.sessions import LiveSession, remarks_by_hand
+from saga_core.sessions import LiveSession, said_by_hand
 from saga_core.views.search import (
     Knowledge,
     Looking,
@@ -72,6 +72,7 @@ async def reading_after(
     shown = [node.id for node in live.tree.path(turn_id) if node.depth > unseen]
     language = detect(words, live.world.language)
     pages, pinned = await front(live, turn_id)
+    by_hand = said_by_hand(live, state, pages, pinned)
     return await reader.read(
         ReadRequest(
             session=live.session.id,
@@ -84,7 +85,8 @@ async def reading_after(
             pages=pages,
             missing=unseen,
             in_front=lines_of(pages),
-            by_hand=remarks_by_hand(live, state, pages),
+            by_hand=by_hand.notes,
+            corrected=by_hand.corrected,
             language=language,
             episodes=live.remembered(state),
             shown=frozenset(shown),
