@@ -94,6 +94,7 @@ class Perspectives:
             rest = path[live.tree.get(known.turn).depth + 1 :]
         else:
             view, unseen, unmet, rest = await live.state(path[0]), set[str](), set[str](), path[1:]
+        before = await live.state(path[-len(rest) - 1])
         for start in range(0, len(rest), _AT_ONCE):
             part = rest[start : start + _AT_ONCE]
             for at, delta in zip(part, await live.deltas(part), strict=True):
@@ -102,7 +103,7 @@ class Perspectives:
                 if not seen and node.kind is not TurnKind.SIDE:
                     unseen.add(at)
                 elif node.parent in unseen:
-                    view = _come_upon(view, await live.state(node.parent))
+                    view = _come_upon(view, before)
                 known_of = _Known(seen, ids, unseen, path, state.trackers, view)
                 events = tuple(each for event in delta.events if (each := known_of(event)))
                 for event in events:
@@ -111,13 +112,14 @@ class Perspectives:
                     elif isinstance(event, deltas.Introduced) and event.id not in view.entities:
                         unmet.add(event.id)
                 view = fold(view, Delta(events), turn=at, depth=node.depth)
+                before = fold(before, delta, turn=at, depth=node.depth)
             if start + _AT_ONCE < len(rest):
                 await asyncio.sleep(0)
         if live.revision == revision:
             fold_ = _Fold(turn, revision, state.audiences, assumed, view, frozenset(unseen), frozenset(unmet))
             self._folds[live.session.id, who] = fold_
         away = turn in unseen and ids.isdisjoint(state.present)
-        return Perspective(who, _here(view, state, unmet - ids, away), frozenset(unseen), state)
+        return Perspective(who, _here(view, state, unmet - ids, ids if away else frozenset()), frozenset(unseen), state)
 
 
 def ids_of(state: WorldState, who: str) -> frozenset[str]:
@@ -231,19 +233,19 @@ def _is_own(event: Event, ids: frozenset[str]) -> bool:
     return False
 
 
-def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: bool) -> WorldState:
+def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: Collection[str]) -> WorldState:
     """Return a view with what everybody here sees: who is here, and where the player and the company are.
 
-    Whoever is ``away`` sees nobody, and does not know where the player is now.
+    Whoever is ``away``, given by the ids, sees nobody. Where the player and those with the player were last is no place
+    of now, and neither is her own: she may be on her way to them.
     """
     present = () if away else state.present
     company = [] if away else [each for each in (state.player, *present) if each in state.whereabouts]
     whereabouts = {**view.whereabouts, **{each: state.whereabouts[each] for each in company}}
-    if away:
-        whereabouts.pop(state.player, None)
-    for who, where in () if away else view.whereabouts.items():
+    for who, where in view.whereabouts.items():
         # Whoever is no longer here is where the story has them, if they were last seen here.
-        if who not in company and where.place == state.location and state.whereabouts.get(who) != where:
+        gone = who not in company and where.place == state.location and state.whereabouts.get(who) != where
+        if (who in away or where.place == view.location) if away else gone:
             del whereabouts[who]
     seen = {state.player, *present}
     here = {*seen, *(where.place for where in whereabouts.values())}
