@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
 from saga_core.language import mentions, sentences_of
-from saga_core.model import Delta, Event, Kind, WorldState, deltas
+from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 
 _Named = tuple[Kind | None, Sequence[str]]
 """Something that an event is about: its kind, None for a status, and its names."""
@@ -18,9 +19,9 @@ def still_told(delta: Delta, old: str, new: str, state: WorldState) -> Delta:
 
     Only an edit in one place counts, of half of the sentences at most, because a script changes many places. An event
     goes if a sentence that was edited told it, with all names that it is about, and the new text does not: the thing or
-    the status is not named there any more, or somebody else or another place is. A pronoun may stand for a person, and
-    "inside" for a place. What no sentence told by name stays: nobody can see that it was edited. Notes follow the
-    sentences that they quote.
+    the status is not named there any more, or somebody else or another place is. A pronoun may stand for a person,
+    "inside" for a place, and "the letter" for the only letter. What no sentence told by name stays: nobody can see that
+    it was edited. Notes follow the sentences that they quote.
     """
     before, after = ([each.strip() for each in sentences_of(text) if each.strip()] for text in (old, new))
     start = _alike(before, after)
@@ -91,4 +92,18 @@ def _about(event: Event, state: WorldState) -> list[_Named]:
         case _:
             return []
     known = (state.entities[each] for each in others if each != state.player and each in state.entities)
-    return [*((each.kind, each.names) for each in known), *status]
+    return [*((each.kind, _called(each, state)) for each in known), *status]
+
+
+_OF = re.compile(r"\s(?:of|from|for|with)\s")
+_BEFORE = re.compile(r"\s|[の的]")
+
+
+def _called(entity: Entity, state: WorldState) -> Sequence[str]:
+    """The names by which sentences tell of somebody or something: a thing is also called by the last word of its name,
+    the letter, if no other thing is."""
+    last = _BEFORE.split(_OF.split(entity.name)[0])[-1]
+    if entity.kind is not Kind.ITEM or not last.isalpha() or last == entity.name:
+        return entity.names
+    others = (name for each in state.of_kind(Kind.ITEM) if each.id != entity.id for name in each.names)
+    return entity.names if any(mentions(name, last) for name in others) else (*entity.names, last)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from saga_core import Saga
 from saga_core.extraction import still_told
@@ -53,6 +54,28 @@ def test_what_a_sentence_told_goes_with_it(event: Event, told: str, now: str, st
     delta = Delta((event, deltas.MoodChanged("p", "calm")))
     found = still_told(delta, OLD.format(told=told), OLD.format(told=now), STATE)
     assert found.events == (delta.events if stays else delta.events[1:])
+
+
+@pytest.mark.parametrize(
+    ("thing", "told", "now", "other"),
+    [
+        ("sealed letter", "Alex puts the letter before Mara.", "Alex keeps still.", "love letter"),
+        ("letter of the duke", "Alex puts the letter before Mara.", "Alex keeps still.", "letter of the king"),
+        ("봉인된 편지", "알렉스가 편지를 마라 앞에 놓는다.", "알렉스는 가만히 있다.", "찢어진 편지"),
+        ("公爵の手紙", "アレックスは手紙をマーラの前に置く。", "アレックスは黙っている。", "王の手紙"),
+        ("公爵的密信", "亚历克斯把密信放在玛拉面前。", "亚历克斯没有动。", "国王的密信"),
+    ],
+)
+def test_the_only_one_of_its_kind_is_called_by_the_last_word_of_its_name(
+    thing: str, told: str, now: str, other: str
+) -> None:
+    delta = Delta((deltas.ItemTransferred("p", "m", "s"),))
+    mara = Entity("m", Kind.CHARACTER, "Mara", ("마라", "マーラ", "玛拉"))
+    one = evolve(STATE, entities={**STATE.entities, "m": mara, "s": Entity("s", Kind.ITEM, thing)})
+    two = evolve(STATE, entities={**one.entities, "o": Entity("o", Kind.ITEM, other)})
+    old, new = OLD.format(told=told), OLD.format(told=now)
+    assert still_told(delta, old, new, two) is delta, "it may be the other one"
+    assert not still_told(delta, old, new, one).events
 
 
 def test_a_note_follows_the_sentence_that_it_quotes() -> None:
