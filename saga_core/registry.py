@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get
 
 from attrs import field, frozen
 
-from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.errors import BadInput, SagaError, StoreCorrupt, StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -206,13 +206,72 @@ def load(kind: Kind, name: str) -> Backend[Any]:
     return backend
 
 
+async def open_plugin(
+    kind: Kind, name: str, options: OpenOptions, *, at: str, options_at: str, if_damaged: str = ""
+) -> Any:
+    """Open the backend ``name``, which the setting ``at`` names. Its options are those of ``<options_at>options``.
+
+    Whatever it raises becomes a ``SagaError`` that names the setting, the backend and what to do. What is no error of
+    SAGA becomes ``StoreUnavailable``, or ``StoreCorrupt`` if there is a remedy ``if_damaged`` and the error tells
+    nothing of rights, space or what is not installed.
+    """
+    extra = None
+    try:
+        backend = load(kind, name)
+        extra = backend.extra
+        opening = backend.open(options)
+        if not inspect.isawaitable(opening):
+            raise BadInput(f"what opens {name} is not asynchronous; write it with async def")
+        return await opening
+    except SagaError as error:
+        raise _named(error, at, name, options, options_at) from error.__cause__
+    except Exception as error:
+        told = f"{at}: {name} cannot be opened ({why(error)})"
+        if if_damaged and not isinstance(error, (OSError, MemoryError, ImportError)):
+            raise StoreCorrupt(f"{told}; {if_damaged}") from error
+        if isinstance(error, ImportError):
+            todo = f"install it: {remedy(extra)}" if extra else "install it"
+        else:
+            todo = "check the options" + (f", rights and space at {options.path}" if options.path is not None else "")
+        raise StoreUnavailable(f"{told}; {todo}, or name another backend") from error
+
+
+def _named(error: SagaError, at: str, name: str, options: OpenOptions, options_at: str) -> SagaError:
+    """Return ``error`` with the setting and the backend in front of its message, unless that says where it is."""
+    told = str(error)
+    if isinstance(error, BadInput) and told.startswith("options."):
+        error.args = (f"{options_at}{told}",)
+    elif at not in told and (options.path is None or str(options.path) not in told):
+        error.args = (f"{at}: {told}" if name in told else f"{at}: {name}: {told}",)
+    return error
+
+
+async def close_plugin(at: str, plugin: Any) -> None:
+    """Close what ``open_plugin`` opened. Raises ``StoreError`` that names the setting, whatever goes wrong."""
+    try:
+        await plugin.aclose()
+    except SagaError:
+        raise
+    except Exception as error:
+        raise StoreError(f"{at}: {type(plugin).__name__} failed in aclose ({why(error)})") from error
+
+
+_MOST_OF_ERROR = 300
+"""Characters of another program's message that are quoted."""
+
+
+def why(error: Exception) -> str:
+    """Return the type and the beginning of the message of another program's error."""
+    return f"{type(error).__name__}: {error}"[:_MOST_OF_ERROR]
+
+
 def _imported(kind: Kind, name: str) -> Backend[Any]:
     module, _, attribute = name.partition(":")
     try:
         found: Any = import_module(module)
-    except ImportError as error:
+    except Exception as error:
         _check_there(f"{kind} backend {name!r}", module, error)
-        raise StoreUnavailable(f"{kind} backend {name!r}: {module} cannot be imported: {error}") from error
+        raise StoreUnavailable(f"{kind} backend {name!r}: {module} cannot be imported: {why(error)}") from error
     for step in attribute.split("."):
         if not hasattr(found, step):
             raise BadInput(f"{kind} backend {name!r}: {module} has no {attribute!r}")
@@ -220,7 +279,7 @@ def _imported(kind: Kind, name: str) -> Backend[Any]:
     return backend_of(kind, name, found)
 
 
-def _check_there(where: str, module: str, error: ImportError) -> None:
+def _check_there(where: str, module: str, error: Exception) -> None:
     """Raise ``BadInput`` if ``module`` itself is not found, rather than a module that it imports."""
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
     if missing is not None and f"{module}.".startswith(f"{missing}."):
@@ -234,20 +293,19 @@ def _installed(kind: Kind, name: str) -> Backend[Any]:
     point = next((point for point in entry_points(group=GROUP) if point.name == f"{kind}.{name}"), None)
     if point is None:
         known = ", ".join(names(kind)) or "none are installed"
-        raise BadInput(
-            f"storage: no {kind} backend {name!r}; known: {known}; or give the place of one, package.module:object"
-        )
+        raise BadInput(f"no {kind} backend {name!r}; known: {known}; or give the place of one, package.module:object")
     try:
         found = point.load()
-    except ImportError as error:
-        _check_there(f"backend {point.name!r} ({point.value})", point.module, error)
-        extra = _extra_with((error.name or "").partition(".")[0], point)
-        install = f"; install it: {remedy(extra)}" if extra else ""
-        raise StoreUnavailable(
-            f"backend {point.name!r} ({point.value}) cannot be imported: {error}{install}"
-        ) from error
     except AttributeError as error:
         raise BadInput(f"backend {point.name!r}: {point.module} has no {point.attr!r}") from error
+    except Exception as error:
+        _check_there(f"backend {point.name!r} ({point.value})", point.module, error)
+        missing = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+        extra = _extra_with(missing, point)
+        install = f"; install it: {remedy(extra)}" if extra else ""
+        raise StoreUnavailable(
+            f"backend {point.name!r} ({point.value}) cannot be imported: {why(error)}{install}"
+        ) from error
     return backend_of(kind, name, found)
 
 

@@ -12,7 +12,7 @@ from saga_core import registry
 from saga_core.background import Foreground
 from saga_core.config import Config
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.errors import StoreUnavailable
 from saga_core.jobs import BackgroundBills
 from saga_core.ports import ChatModel, UsagePart
 from saga_core.registry import OpenOptions
@@ -101,14 +101,9 @@ async def open_curators(
 
 
 async def _open(stores: Stores, name: str, options: dict[str, Any]) -> Curator:
-    try:
-        backend = registry.load("curator", name)
-    except BadInput as error:
-        raise BadInput(f"curator.backend: {error}") from error
-    try:
-        curator: Curator = await backend.open(OpenOptions(options=options))
-    except BadInput as error:
-        raise BadInput(f"curator.{error}") from error
+    curator: Curator = await registry.open_plugin(
+        "curator", name, OpenOptions(options=options), at="curator.backend", options_at="curator."
+    )
     check_store(f"curator.backend: {name}", "curator", curator)
-    stores.keep(curator)
+    stores.keep("curator.backend", curator)
     return curator

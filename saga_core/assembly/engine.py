@@ -342,7 +342,7 @@ async def _reader(base: Foundations, more: Sequence[ContextSource]) -> ContextRe
     for name in config.recall.sources:
         guest = await open_plugin_source(name, config, taken)
         guests.append(guest)
-        base.stores.keep(guest)
+        base.stores.keep(f"recall.sources.{name}", guest)
     for name, source in base.opening.sources.items():
         guests.append(plugin_source(f"sources[{name!r}]", name, source, {each.name for each in guests} | taken))
     return default_reader(

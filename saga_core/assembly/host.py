@@ -61,7 +61,7 @@ def share(
         return None
     rights = hosting.rights(config, stores.state, entropy=opening.entropy, counters=counters, resume=opening.resume)
     stores.state = rights.guard()
-    stores.keep(rights)
+    stores.keep("hosting", rights)
     if opening.hosting is None or not opening.hosting.one_machine:
         # Else, a process whose sessions were taken has ended and writes nothing.
         _fence(rights, stores)

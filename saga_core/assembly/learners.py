@@ -48,14 +48,14 @@ async def open_strategies(config: Config) -> dict[str, Strategy]:
                 f"{where}.use: there is no strategy {wanted!r}; there are: {', '.join(known) or 'none'}. A strategy of"
                 " another name says in 'use' which of them it is"
             )
-        try:
-            opened = await registry.load(KIND, wanted).open(OpenOptions(options=settings.options))
-            if isinstance(opened, Strategy):
-                checked(settings.namespace or opened.kinds[0].namespace)
-        except BadInput as error:
-            raise BadInput(f"{where}.{error}") from error
+        options = OpenOptions(options=settings.options)
+        opened = await registry.open_plugin(KIND, wanted, options, at=f"{where}.use", options_at=f"{where}.")
         if not isinstance(opened, Strategy):
             raise BadInput(f"{where}: {wanted!r} opens to a {type(opened).__name__}; it has to be a Strategy")
+        try:
+            checked(settings.namespace or opened.kinds[0].namespace)
+        except BadInput as error:
+            raise BadInput(f"{where}.{error}") from error
         found[name] = opened
     return found
 

@@ -13,7 +13,7 @@ from saga_core import registry
 from saga_core.config import Config
 from saga_core.context.model import Piece, Section, one_line
 from saga_core.context.scene import Scene
-from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.errors import BadInput
 from saga_core.registry import OpenOptions
 from saga_core.stores.validate import check_object
 
@@ -105,12 +105,7 @@ async def open_plugin_source(name: str, config: Config, taken: Collection[str]) 
             f"{where}: no installed package brings a source of that name; there are: {', '.join(known) or 'none'}"
         )
     options = OpenOptions(config.data_dir / f"{KIND}.{name}", options=config.recall.sources[name])
-    try:
-        source = await registry.load(KIND, name).open(options)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}") from error
-    except Exception as error:
-        raise StoreUnavailable(f"{where}: it cannot be opened: {type(error).__name__}: {error}") from error
+    source = await registry.open_plugin(KIND, name, options, at=where, options_at=f"{where}: ")
     return Guest(name, _needs_of(source, name, where), source)
 
 

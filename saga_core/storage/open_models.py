@@ -24,7 +24,7 @@ async def open_embedder(config: Config) -> Embedder:
     options = dict(config.recall.options)
     if config.recall.embedder == _REMOTE:
         _complete(options, config)
-    embedder: Embedder = await _open("embedder", config.recall.embedder, "recall.", config, options)
+    embedder: Embedder = await _open("embedder", config.recall.embedder, "recall.embedder", "recall.", config, options)
     check_embedder(f"recall.embedder: {config.recall.embedder!r}", embedder)
     return embedder
 
@@ -75,24 +75,24 @@ _MOST_A_LETTER, _SPECIAL, _SHOWN = 4, 16, 200
 async def open_counter(config: Config, counters: Counters) -> TokenCounter:
     """Open the counter that ``token_budget.counter`` names. Raises ``BadInput`` and ``StoreUnavailable``."""
     options = dict(config.token_budget.counter_options)
-    counter: TokenCounter = await _open("tokens", config.token_budget.counter, "token_budget.counter_", config, options)
+    at, options_at = "token_budget.counter", "token_budget.counter_"
+    counter: TokenCounter = await _open("tokens", config.token_budget.counter, at, options_at, config, options)
     check_object(f"token_budget.counter: {config.token_budget.counter}", counter, TokenCounter)
     if type(counter).__module__.startswith("saga_backends."):
         return counter
-    estimate = await _open("tokens", "estimate", "token_budget.counter_", config, {})
+    estimate = await _open("tokens", "estimate", at, options_at, config, {})
     return ForeignCounter(counter, estimate, counters)
 
 
-async def _open(kind: registry.Kind, name: str, where: str, config: Config, options: dict[str, Any]) -> Any:
+async def _open(
+    kind: registry.Kind, name: str, at: str, options_at: str, config: Config, options: dict[str, Any]
+) -> Any:
     for each in _PATHS[kind]:
         if isinstance(options.get(each), str) and options[each]:
             options[each] = str(config.resolve(options[each]))
-    try:
-        return await registry.load(kind, name).open(OpenOptions(config.data_dir / kind, options=options))
-    except BadInput as error:
-        if str(error).startswith("options."):
-            raise BadInput(f"{where}{error}") from error
-        raise
+    return await registry.open_plugin(
+        kind, name, OpenOptions(config.data_dir / kind, options=options), at=at, options_at=options_at
+    )
 
 
 def _complete(options: dict[str, Any], config: Config) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal, Protocol, get_args
 
 from attrs import define, frozen
@@ -28,12 +29,12 @@ from saga_core.errors import (
     StoreUnavailable,
 )
 from saga_core.ports import Embedder, TokenCounter
-from saga_core.registry import Backend, OpenOptions
+from saga_core.registry import OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
 from saga_core.stores import GraphStore, Health, MdCache, StateKV, Store, StoreInfo, VectorStore
-from saga_core.stores.validate import check_store, too_small
+from saga_core.stores.validate import check_store, shown, too_small
 
 log = logging.getLogger("saga.stores")
 
@@ -79,8 +80,6 @@ FALLBACK = {"graph": ProfileBackend("networkx", None), "vector": ProfileBackend(
 
 _KNOWN = {(kind, choice.backend): choice.place for profile in PROFILES.values() for kind, choice in profile.items()}
 _VIEWS = ("graph", "vector", "cache")
-_MOST_OF_ERROR = 300
-"""Characters of an engine's own message that are quoted."""
 _ASKED_BY_OPTION = frozenset({"kuzu", "ladybug"})
 """Graph engines whose query language must be enabled by the option ``raw_query``."""
 
@@ -163,9 +162,9 @@ class Stores:
             }
         return found
 
-    def keep(self, opened: Closable) -> None:
-        """Close ``opened`` together with the stores, before them."""
-        self._stack.push_async_callback(opened.aclose)
+    def keep(self, at: str, opened: Closable) -> None:
+        """Close ``opened``, which the setting ``at`` names, together with the stores, before them."""
+        self._stack.push_async_callback(registry.close_plugin, at, opened)
 
     async def aclose(self) -> None:
         """Close everything."""
@@ -186,7 +185,7 @@ class ForeignStore:
     async def aclose(self) -> None:
         """Close the store if it is owned."""
         if self._owned:
-            await self._store.aclose()
+            await registry.close_plugin(f"{self._where}: {self.info.name}", self._store)
 
     async def check(self, *, thorough: bool = False) -> Health:
         """Return the store's health. One that cannot say how it is is not well."""
@@ -214,16 +213,36 @@ class ForeignStore:
         except SagaError:
             raise
         except Exception as error:
-            why = f"{type(error).__name__}: {error}"[:_MOST_OF_ERROR]
-            raise StoreError(f"{self._where}: {self.info.name} failed in {name} ({why})") from error
-        wanted = _ANSWERS.get(name)
-        if wanted is not None and not isinstance(found, wanted):
-            raise StoreError(f"{self._where}: {self.info.name} answered {name} with {type(found).__name__}")
+            told = f"{self._where}: {self.info.name} failed in {name} ({registry.why(error)})"
+            raise StoreError(told) from error
+        if lacks := _misfit(self.info.kind, name, found):
+            raise StoreError(f"{self._where}: {self.info.name} answered {name} with {lacks}")
         return found
 
 
-_ANSWERS: Mapping[str, type] = {"check": Health, "get": dict, **dict.fromkeys(("scan", "query", "neighbors"), list)}
-"""What operations return that SAGA reads at once."""
+_ANSWERS: Mapping[str, type] = {
+    "check": Health,
+    "get": dict,
+    **dict.fromkeys(("scan", "query", "neighbors", "scopes"), list),
+    **dict.fromkeys(("commit", "apply", "create", "upsert", "write", "drop", "compact"), NoneType),
+}
+"""What operations return."""
+
+
+def _misfit(kind: str, operation: str, answer: Any) -> str:
+    """Return what is wrong with the answer of an operation, and what to give; empty if nothing is."""
+    wanted = _ANSWERS.get(operation)
+    if wanted is not None and not isinstance(answer, wanted):
+        if inspect.iscoroutine(answer):
+            answer.close()
+            return "a coroutine; await what does the work"
+        return f"{type(answer).__name__}; give {'None' if wanted is NoneType else f'a {wanted.__name__}'}"
+    if kind != "state" or operation not in ("get", "scan"):
+        return ""
+    for entry in answer.items() if operation == "get" else answer:
+        if type(entry) is not tuple or [type(each) for each in entry] != [tuple, bytes]:
+            return f"{shown(entry)}; give keys that are tuples of str, and values that are bytes"
+    return ""
 
 
 def external_stores(stores: Mapping[str, object]) -> dict[str, ForeignStore]:
@@ -283,7 +302,7 @@ async def open_stores(
         cache = await opened("cache") if config.md_cache.enabled else None
         if embedder is None:
             embedder = await open_embedder(config)
-            stack.push_async_callback(embedder.aclose)
+            stack.push_async_callback(registry.close_plugin, "recall.embedder", embedder)
         else:
             check_embedder("embedder", embedder)
         counter = await open_counter(config, counters)
@@ -357,7 +376,7 @@ async def _open_view(config: Config, kind: StoreKind, counters: Counters, mend: 
     except StoreLocked:
         raise
     except StoreError as error:
-        if not tolerant or path is None or not path.exists():
+        if not tolerant:
             raise
         name = backend_of(config, kind)
         counters.degrade(f"{kind}.{name}", f"{error}; until it can be opened, these views are kept in memory")
@@ -373,52 +392,36 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
     options = dict(wanted.options)
     if kind == "graph" and config.graph.raw_query and name in _ASKED_BY_OPTION:
         options = {"raw_query": True, **options}
-    backend: Backend[Any] | None = None
+    at = OpenOptions(path_of(config, kind), wanted.url or config.storage.url, options)
+    where = f"storage.{kind}"
     try:
-        backend = registry.load(kind, name)
-        opening = backend.open(OpenOptions(path_of(config, kind), wanted.url or config.storage.url, options))
-        if not inspect.isawaitable(opening):
-            raise BadInput(f"storage.{kind}.backend: what opens {name} is not asynchronous; write it with async def")
-        store = await opening
-    except Exception as error:
-        if isinstance(error, BadInput) and str(error).startswith("options."):
-            raise BadInput(f"storage.{kind}.{error}") from error
-        if isinstance(error, SagaError) and not isinstance(error, StoreUnavailable):
-            raise
-        if not isinstance(error, (ImportError, StoreUnavailable)):
-            raise _foreign(config, kind, name, error) from error
+        store = await registry.open_plugin(
+            kind, name, at, at=where, options_at=f"{where}.", if_damaged=_if_damaged(kind, at.path)
+        )
+    except StoreUnavailable as error:
         fallback = FALLBACK.get(kind)
         if fallback is None or fallback.backend == name or not _missing_engine(error):
             raise
-        extra = f": {registry.remedy(backend.extra)}" if backend is not None and backend.extra else ""
         counters.degrade(
             f"{kind}.{name}",
-            f"the engine cannot be imported ({error}); using {fallback.backend} instead: install it{extra}, or name "
-            f"{fallback.backend} in storage.{kind}.backend",
+            f"{error}; using {fallback.backend} instead: to leave it so, name {fallback.backend} in {where}.backend",
         )
-        backend = registry.load(kind, fallback.backend)
-        store = await backend.open(OpenOptions(_path(config, kind, StoreConfig(), fallback.place)))
+        at = OpenOptions(_path(config, kind, StoreConfig(), fallback.place))
+        store = await registry.open_plugin(kind, fallback.backend, at, at=where, options_at=f"{where}.")
     check_store(f"storage.{kind}.backend: {name}", kind, store)
     if not type(store).__module__.startswith(_OURS):
         store = ForeignStore(f"storage.{kind}", store, owned=True)
     return await _fitted(config, kind, store)
 
 
-def _foreign(config: Config, kind: StoreKind, name: str, error: Exception) -> StoreError:
-    """Return the ``StoreError`` for an exception of the engine itself, which says nothing of what is to be done."""
-    path, why = path_of(config, kind), f"{type(error).__name__}: {error}"[:_MOST_OF_ERROR]
-    if isinstance(error, (OSError, MemoryError)) or path is None or not holds_data(path):
-        return StoreUnavailable(
-            f"storage.{kind}: {name} cannot be opened at {path or 'its address'} ({why}); check the options, rights "
-            "and space there, or name another backend"
-        )
+def _if_damaged(kind: StoreKind, path: Path | None) -> str:
+    """Return what is to be done if an engine of another author fails over its data; empty if there are none."""
+    if path is None or not holds_data(path):
+        return ""
     remedy = (
         "restore a backup with `saga restore FILE --force`" if kind == "state" else "move it away and `saga rebuild`"
     )
-    return StoreCorrupt(
-        f"storage.{kind}: {path} cannot be opened by {name} ({why}); if another engine wrote it, give another "
-        f"storage.{kind}.path; if it is damaged, {remedy}"
-    )
+    return f"if another engine wrote {path}, give another storage.{kind}.path; if it is damaged, {remedy}"
 
 
 async def _fitted(config: Config, kind: StoreKind, store: Any) -> Any:

@@ -188,12 +188,16 @@ class LoopGuard:
 
 
 def _place(frame: FrameType | None) -> str:
-    """Return module, line and function of SAGA's innermost frame, or else of the innermost frame."""
-    each = frame
+    """Return module, line and function of SAGA's innermost frame and of what it called, or else of the innermost one.
+
+    What it called may be the method of a plugin.
+    """
+    each, called = frame, ""
     while each is not None:
         module = str(each.f_globals.get("__name__", ""))
         if module.partition(".")[0] in _OURS and not module.startswith(_AROUND):
-            return _told(each)
+            return f"{_told(each)}{called}"
+        called = f", in {_told(each)}"
         each = each.f_back
     return "an unknown place" if frame is None else _told(frame)
 

@@ -284,9 +284,11 @@ def _sizes(sizes: Iterable[tuple[tuple[str, str] | tuple[str, str, str], int]], 
 
 
 async def _open(provider: Provider) -> ChatModel:
+    at = f"providers.{provider.name}"
     try:
-        backend = await asyncio.to_thread(registry.load, "chat", provider.backend)  # importing its modules takes 30 ms
-        model: ChatModel = await backend.open(OpenOptions(options=provider.options))
+        await asyncio.to_thread(registry.load, "chat", provider.backend)  # importing its modules takes 30 ms
+        options = OpenOptions(options=provider.options)
+        model: ChatModel = await registry.open_plugin("chat", provider.backend, options, at=at, options_at=f"{at}.")
     except BadInput as error:
         raise UpstreamError(f"provider {provider.name} cannot be used: {error}", kind="provider_error") from error
     except SagaError as error:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from saga_core import Saga
+from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVector
+from saga_core import Saga, registry
+from saga_core.config import load_config
 from saga_core.counters import Counters
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, StoreError, StoreUnavailable
 from saga_core.imports import Fit, Importers, read_file
 from saga_core.model import Kind, WorldState, deltas
 from saga_core.modules import Modules, ModuleTurn, open_modules
+from saga_core.registry import OpenOptions
+from saga_core.storage import open_stores
 from saga_core.storage.open_models import check_embedder
-from saga_core.stores import Health, Proposal, StoreInfo
+from saga_core.stores import Batch, Health, Proposal, StoreInfo
 from saga_core.trackers import Tracker
 
 _TURN = ModuleTurn(WorldState(), WorldState(), "", "", "t1")
@@ -161,3 +166,191 @@ def test_an_importer_that_gives_no_records(caplog: pytest.LogCaptureFixture) -> 
 def test_an_embedder_that_is_not_asynchronous() -> None:
     with pytest.raises(BadInput, match=r"mine: Odd\.embed is not asynchronous; write it with async def"):
         check_embedder("mine", Odd([]))
+
+
+# -- opening and closing -----------------------------------------------------------------------------------------
+
+_OF = {
+    "state": ("storage.state", lambda: {"storage": {"profile": "memory", "state": "bad"}}),
+    "graph": ("storage.graph", lambda: {"storage": {"profile": "memory", "graph": "bad"}}),
+    "vector": ("storage.vector", lambda: {"storage": {"profile": "memory", "vector": "bad"}}),
+    "cache": ("storage.cache", lambda: {"storage": {"profile": "memory", "cache": "bad"}}),
+    "embedder": ("recall.embedder", lambda: _memory(recall={"embedder": "bad"})),
+    "tokens": ("token_budget.counter", lambda: _memory(token_budget={"counter": "bad"})),
+    "curator": ("curator.backend", lambda: _memory(curator={"backend": "bad"})),
+    "context": ("recall.sources.bad", lambda: _memory(recall={"sources": {"bad": {}}})),
+    "strategy": ("memory_strategies.bad.use", lambda: _memory(memory_strategies={"bad": {}})),
+}
+"""The setting that names a plugin of each kind, and a configuration with it."""
+
+
+def _memory(**tree: Any) -> dict[str, Any]:
+    return {"storage": {"profile": "memory"}, **tree}
+
+
+@pytest.fixture
+def bad(request: pytest.FixtureRequest) -> Iterator[Callable[[str, Any], None]]:
+    """Registers what opens the plugin ``bad`` of a kind."""
+    names: list[str] = []
+
+    def add(kind: str, opener: Any) -> None:
+        names.append(f"{kind}.bad")
+        registry.register(names[-1], opener)
+
+    yield add
+    for name in names:
+        registry.unregister(name)
+
+
+@pytest.mark.parametrize("kind", _OF)
+@pytest.mark.parametrize(
+    ("error", "todo"),
+    [
+        (ImportError, "install it"),
+        (RuntimeError, "check the options"),
+        (StoreUnavailable, ""),
+    ],
+)
+async def test_a_plugin_that_cannot_be_opened_is_named_with_its_setting(
+    kind: str, error: type[Exception], todo: str, bad: Callable[[str, Any], None]
+) -> None:
+    async def fails(options: OpenOptions) -> Any:
+        raise error("it is away")
+
+    bad(kind, fails)
+    at, config = _OF[kind]
+    if kind in ("graph", "vector") and error is ImportError:
+        async with Saga.open(config()) as saga:  # another engine takes its place
+            assert saga.counters.degraded[f"{kind}.bad"].startswith(f"{at}: bad cannot be opened (ImportError: ")
+        return
+    with pytest.raises(StoreUnavailable) as caught:
+        await Saga.open(config())
+    told = str(caught.value)
+    assert told.startswith(f"{at}: bad")
+    assert "it is away" in told and todo in told
+
+
+@pytest.mark.parametrize("kind", sorted(_OF.keys() - {"tokens", "strategy"}))
+async def test_a_plugin_that_cannot_be_closed_is_named_with_its_setting(
+    kind: str, bad: Callable[[str, Any], None]
+) -> None:
+    opened: list[Any] = []
+
+    async def opens(options: OpenOptions) -> Any:
+        given: Any = _PLAIN[kind]()
+
+        async def fails() -> None:
+            raise RuntimeError("cannot close")
+
+        given.aclose = fails
+        opened.append(given)
+        return given
+
+    bad(kind, opens)
+    at, config = _OF[kind]
+    saga = await Saga.open(config())
+    with pytest.raises(StoreError, match=rf"^{at}: .*failed in aclose \(RuntimeError: cannot close\)"):
+        await saga.aclose()
+    assert len(opened) == 1
+
+
+class Weather:
+    name, needs = "bad", ()
+
+    async def gather(self, scene: Any, given: Any = None) -> Any:
+        return []
+
+
+class Foreign(MemoryState):
+    pass
+
+
+_PLAIN: dict[str, Callable[[], Any]] = {
+    "state": Foreign,
+    "graph": type("Graph", (MemoryGraph,), {}),
+    "vector": type("Vectors", (MemoryVector,), {}),
+    "cache": type("Cache", (MemoryCache,), {}),
+    "embedder": lambda: AsyncOdd([]),
+    "curator": lambda: Odd(()),
+    "context": Weather,
+}
+
+
+class AsyncOdd(Odd):
+    async def embed(self, texts: Any, mode: Any) -> Any:
+        return self.gives
+
+
+# -- views that are away -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["graph", "vector", "cache"])
+@pytest.mark.parametrize("error", [StoreUnavailable, RuntimeError])
+async def test_the_story_goes_on_while_a_derived_store_is_away(
+    kind: str, error: type[Exception], bad: Callable[[str, Any], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fails(options: OpenOptions) -> Any:
+        raise error("10.0.0.1 is away")
+
+    bad(kind, fails)
+    async with Saga.open(_OF[kind][1](), tolerant=True) as saga:
+        turn = await saga.begin([{"role": "user", "content": "I look around."}])
+        turn.replies[0].feed("Fog.")
+        await turn.commit()
+        await saga.drain(5)
+        status = await saga.status()
+    told = status["degraded"][f"{kind}.bad"]
+    assert told.startswith(f"storage.{kind}: bad") and "10.0.0.1 is away" in told
+    assert told.endswith("until it can be opened, these views are kept in memory")
+    assert status["counters"][f"degraded.{kind}.bad"] == 1
+    assert told in caplog.text
+    assert status["stores"][kind]["backend"] == "memory"
+
+
+# -- answers of a journal ----------------------------------------------------------------------------------------
+
+
+class Coroutine(MemoryState):
+    async def commit(self, batch: Any, *, expected: Any = None) -> Any:
+        return super().commit(batch, expected=expected)
+
+
+class SaysNo(MemoryState):
+    async def commit(self, batch: Any, *, expected: Any = None) -> Any:
+        return False
+
+
+class Views(MemoryState):
+    async def get(self, keys: Any) -> Any:
+        return {key: memoryview(value) for key, value in (await super().get(keys)).items()}
+
+    async def scan(self, *args: Any, **named: Any) -> Any:
+        return [(key, value.decode()) for key, value in await super().scan(*args, **named)]
+
+
+async def _foreign(store: Any) -> Any:
+    opened = await open_stores(load_config(_memory()), Counters(), stores={"state": store})
+    return opened.state
+
+
+@pytest.mark.parametrize(
+    ("store", "told"),
+    [
+        (Coroutine, r"stores\['state'\]: memory answered commit with a coroutine; await what does the work"),
+        (SaysNo, r"stores\['state'\]: memory answered commit with bool; give None"),
+    ],
+)
+async def test_a_commit_that_answers_something_is_no_commit(store: Any, told: str) -> None:
+    state = await _foreign(store())
+    with pytest.raises(StoreError, match=told):
+        await state.commit(Batch({("a",): b"1"}))
+
+
+async def test_values_that_are_no_bytes_are_named_where_they_come_from() -> None:
+    inner = Views()
+    state = await _foreign(inner)
+    await state.commit(Batch({("a",): b"1"}))
+    with pytest.raises(StoreError, match=r"answered get with .*memory at .*; give keys .*, and values that are bytes"):
+        await state.get([("a",)])
+    with pytest.raises(StoreError, match=r"answered scan with \(\('a',\), '1'\); give keys"):
+        await state.scan(("a",))

@@ -66,8 +66,9 @@ async def test_an_engine_that_is_missing_is_replaced_and_the_player_is_told(
         }  # fmt: skip
         degraded = (await saga.status())["degraded"]
         assert degraded.keys() == {"graph.ladybug", f"vector.{vector}"}
-        assert "using networkx instead: install it: pip install 'saga-rp[ladybug]'" in degraded["graph.ladybug"]
-        assert f"using sqlite instead: install it: pip install 'saga-rp[{vector}]'" in degraded[f"vector.{vector}"]
+        for kind, name, instead in (("graph", "ladybug", "networkx"), ("vector", vector, "sqlite")):
+            told = f"pip install 'saga-rp[{name}]'; using {instead} instead: "
+            assert told in degraded[f"{kind}.{name}"]
         chat = Frontend(saga)
         turn = await chat.say("숲으로 간다.", "숲에 들어선다.", location="어둠의 숲")
         assert any("saga-rp[ladybug]" in why for why in turn.degraded.values())
@@ -136,7 +137,9 @@ async def test_an_exception_of_an_engine_at_its_opening_becomes_an_error_with_a_
         (tmp_path / "state.broken").write_bytes(b"another engine's")
     registry.register("state.broken", broken)
     try:
-        with pytest.raises(raised, match=r"state\.broken.*(another backend|another storage\.state\.path)") as caught:
+        with pytest.raises(
+            raised, match=r"state: broken.*state\.broken.*another (backend|storage\.state\.path|engine)"
+        ) as caught:
             await Saga.open(config(tmp_path, state={"backend": "broken"}))
     finally:
         registry.unregister("state.broken")
