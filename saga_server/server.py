@@ -276,7 +276,7 @@ class Server:
         ``drain`` defaults to ``server.drain_timeout``. Replies that are not finished by then are cut, and what the
         client received of them is recorded, which may take ``COMMIT_SECONDS`` more. Unfinished background work waits in
         the journal. What does not close within another ``CLOSING_SECONDS`` is ``abandoned``; closing everything takes
-        no longer than ``LONGEST_CLOSING``.
+        no longer than ``LONGEST_CLOSING``. Raises ``StoreError`` in the end if a plugin cannot be closed.
         """
         seconds = self.config.server.drain_timeout if drain is None else drain
         loop = asyncio.get_running_loop()
@@ -304,15 +304,17 @@ class Server:
         saga, self._saga = self._saga, None
         rest = max(0.0, ends - loop.time())
         report = DrainReport(0)
-        if saga is not None:
-            waiting = saga.background.waiting
-            closed = await self._in_time(saga.aclose(drain=rest), "the stores", rest)
-            report = DrainReport(0, waiting()) if closed is None else closed
-        former, self._former = self._former, []
-        current, self._current = self._current, None
-        # Only now, as the engine uses models until it is closed. Concurrently, as each reload left a set of narrators.
-        providers = [each.aclose() for each in (*former, *([current.narrators] if current is not None else []))]
-        await self._in_time(asyncio.gather(*providers), "connections to providers")
+        try:
+            if saga is not None:
+                waiting = saga.background.waiting
+                closed = await self._in_time(saga.aclose(drain=rest), "the stores", rest)
+                report = DrainReport(0, waiting()) if closed is None else closed
+        finally:
+            former, self._former = self._former, []
+            current, self._current = self._current, None
+            # Only now, as the engine uses models until it is closed. Concurrently, as each reload left narrators.
+            providers = [each.aclose() for each in (*former, *([current.narrators] if current is not None else []))]
+            await self._in_time(asyncio.gather(*providers), "connections to providers")
         return report
 
     async def _in_time(self, closing: Awaitable[T], what: str, seconds: float = 0.0) -> T | None:

@@ -10,7 +10,7 @@ from attrs import define, evolve
 
 from saga_core.background import SessionLocks
 from saga_core.counters import Counters
-from saga_core.errors import Conflict, NotFound
+from saga_core.errors import Conflict, NotFound, StoreError
 from saga_core.hosting import Create
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, make_root
@@ -44,7 +44,8 @@ class SessionDirectory:
     ) -> LiveSession:
         """Begin a session of a ``kind``. Its root and its world are recorded when this returns.
 
-        Raises ``Conflict`` for a taken label, and ``QuotaExceeded`` if the owner's key allows no more sessions.
+        Raises ``Conflict`` for a taken label, ``QuotaExceeded`` if the owner's key allows no more sessions, and
+        ``StoreError``.
         """
         session_id, now = self.ids.new("s"), self.clock.now()
         root = make_root(session_id, self.ids.new("t"), now, greeting)
@@ -56,7 +57,11 @@ class SessionDirectory:
         await (create() if self.beginning is None else self.beginning(owner, session_id, create))
         self.counters.add("sessions.created")
         self.render(session_id, [root.id])
-        return await self.live.get(session_id)
+        try:
+            return await self.live.get(session_id)
+        except NotFound as error:
+            lost = "the journal lost a session that it had just taken; its commit must have written when it returns"
+            raise StoreError(lost) from error
 
     async def named(
         self, name: str, owner: str, world: Callable[[], Awaitable[World]], kind: str = PERSONAL

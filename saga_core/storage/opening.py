@@ -33,7 +33,7 @@ from saga_core.registry import OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
-from saga_core.stores import GraphStore, Health, MdCache, StateKV, Store, StoreInfo, VectorStore
+from saga_core.stores import Curator, GraphStore, Health, MdCache, StateKV, Store, StoreInfo, VectorStore
 from saga_core.stores.validate import check_store, shown, too_small
 
 log = logging.getLogger("saga.stores")
@@ -115,15 +115,18 @@ CHECK_SECONDS = 5.0
 """How long a store may take to say how it is."""
 
 
-async def health_of(store: Store) -> Health:
-    """Return the store's health, within ``CHECK_SECONDS``."""
+async def health_of(store: Store | Curator, *, thorough: bool = False) -> Health:
+    """Return the health of a store or a curator, within ``CHECK_SECONDS``, or without an end if it is ``thorough``."""
     try:
-        async with asyncio.timeout(CHECK_SECONDS):
-            return await store.check()
+        async with asyncio.timeout(None if thorough else CHECK_SECONDS):
+            found: Any = await store.check(thorough=thorough)
     except TimeoutError:
         return Health(False, f"no answer within {CHECK_SECONDS:g} s")
     except StoreError as error:
         return Health(False, str(error))
+    except Exception as error:  # noqa: BLE001 - a plugin's own error, which says that it is not well
+        return Health(False, registry.why(error))
+    return found if isinstance(found, Health) else Health(False, f"check gave {shown(found)}; give a Health")
 
 
 @define

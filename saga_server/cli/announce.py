@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from saga_core.background import DrainReport
 from saga_core.config import Config
+from saga_core.errors import StoreError
 from saga_core.storage import DAMAGED
 from saga_server.process import READY_AT, publish_address, withdraw_address
 from saga_server.terminal import counted
@@ -31,7 +32,7 @@ def announce(server: Server) -> None:
     if folder.is_dir():
         try:
             publish_address(server.config, server.url)
-        except OSError as error:  # such as a full disk; the server works without this file
+        except (OSError, StoreError) as error:  # such as a full disk; the server works without this file
             _log.warning("%s: where the server listens cannot be noted (%s); commands cannot ask it", folder, error)
     base = f"{server.url}/v1"
     rows = [
@@ -83,7 +84,7 @@ def _stores(server: Server) -> str:
 def leaving(server: Server) -> None:
     """Withdraw the published address, and print what the server waits for before it stops, and how long."""
     try:
-        withdraw_address(server.config.data_dir)
+        withdraw_address(server.config)
     except OSError as error:
         _log.warning("%s: the note where the server listens cannot be removed (%s)", server.config.data_dir, error)
     seconds = server.config.server.drain_timeout

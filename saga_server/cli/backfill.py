@@ -8,7 +8,7 @@ import click
 
 from saga_core.errors import BadInput
 from saga_server.cli.data.data_access import Asking, reached, segment
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import counted, say
 
 
@@ -26,7 +26,7 @@ from saga_server.terminal import counted, say
     help="With ask, changes take effect once you accept them. Default: extraction.review of the settings.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@settings
+@server_settings
 def backfill(
     place: Place,
     session: str,

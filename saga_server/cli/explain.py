@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from saga_server.cli.data.data_access import Asking, reached, segment
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import say, say_json
 
 _REASONS = {
@@ -52,7 +52,7 @@ _ANEW = "SAGA worked this out again by today's rules. It may differ from what wa
 @click.command()
 @click.argument("session")
 @click.argument("turn", required=False)
-@settings
+@server_settings
 @click.option("--skipped", is_flag=True, help="Also show entries that did not fit.")
 @click.option("--text", help="Look up this text: where the story says it, and whether the narrator was told.")
 @click.option("--json", "plain", is_flag=True, help="Print JSON, in the format of the admin API.")

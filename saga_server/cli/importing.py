@@ -10,7 +10,7 @@ import click
 
 from saga_core.errors import BadInput
 from saga_server.cli.data.data_access import Asking, as_json, reached
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import counted, say
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _MOST = 2 << 30
 @click.option("--owner", help="Owner of the chats: the fingerprint of an API key (saga sessions --json).")
 @click.option("--edited", is_flag=True, help="Accept a session file that was edited after the export.")
 @as_json
-@settings
+@server_settings
 def import_command(
     place: Place,
     sources: tuple[Path, ...],

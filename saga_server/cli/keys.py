@@ -9,12 +9,12 @@ from typing import Any
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import counted, say, say_json
 
 
 @click.group(invoke_without_command=True)
-@settings
+@server_settings
 @as_json
 @click.pass_context
 def keys(context: click.Context, place: Place, plain: bool) -> None:
@@ -63,7 +63,7 @@ def _given(quotas: dict[str, Any]) -> dict[str, str]:
 )
 @click.option("--owner", help="An existing owner, by the fingerprint in saga sessions --json.")
 @_quotas
-@settings
+@server_settings
 @as_json
 def create(place: Place, name: str, role: str, owner: str | None, plain: bool, **quotas: Any) -> None:
     """Create a key for NAME and show it. It is shown only this once, because only its hash is stored."""
@@ -74,7 +74,7 @@ def create(place: Place, name: str, role: str, owner: str | None, plain: bool, *
 
 @keys.command("show")
 @click.argument("key")
-@settings
+@server_settings
 @as_json
 def show(place: Place, key: str, plain: bool) -> None:
     """Show what the key with the id KEY is allowed to use, and what it used today."""
@@ -86,7 +86,7 @@ def show(place: Place, key: str, plain: bool) -> None:
 @click.argument("key")
 @click.option("--name", help="New name.")
 @_quotas
-@settings
+@server_settings
 @as_json
 def change(place: Place, key: str, name: str | None, plain: bool, **quotas: Any) -> None:
     """Change the name or the quotas of the key with the id KEY. Options that are not given keep their values."""
@@ -101,7 +101,7 @@ def change(place: Place, key: str, name: str | None, plain: bool, **quotas: Any)
 @click.option(
     "--grace", type=click.FloatRange(0, 2_592_000), default=0.0, help="Seconds for which the old key stays valid."
 )
-@settings
+@server_settings
 @as_json
 def rotate(place: Place, key: str, grace: float, plain: bool) -> None:
     """Create a new key for the owner of the key with the id KEY, and show it."""
@@ -111,7 +111,7 @@ def rotate(place: Place, key: str, grace: float, plain: bool) -> None:
 
 @keys.command("revoke")
 @click.argument("key")
-@settings
+@server_settings
 @as_json
 def revoke(place: Place, key: str, plain: bool) -> None:
     """Revoke the key with the id KEY. The sessions of its owner stay."""
@@ -125,7 +125,7 @@ def revoke(place: Place, key: str, plain: bool) -> None:
 )
 @click.option("--key", help="Only actions of this key, by its id or its owner's fingerprint.")
 @click.option("--session", help="Only actions on this session, by its id.")
-@settings
+@server_settings
 @as_json
 def audit(place: Place, limit: int, key: str | None, session: str | None, plain: bool) -> None:
     """Show who read and changed what, latest first. The log contains nothing of any story."""

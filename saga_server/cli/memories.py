@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import say, say_json
 
 
@@ -24,7 +24,7 @@ from saga_server.terminal import say, say_json
 @click.option(
     "--undo", metavar="CHANGE", help="Undo a change, by the id that was printed or that the list of changes shows."
 )
-@settings
+@server_settings
 @as_json
 def memories(
     place: Place,

@@ -14,7 +14,7 @@ import click
 from attrs import evolve
 
 from saga_core.config import Config, LogLevel
-from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, Place, SagaGroup, settings
+from saga_server.cli.settings import DEFAULT_FILE, SURROUNDINGS, Place, SagaGroup, server_settings, settings
 from saga_server.process import few_arenas, put_off
 from saga_server.terminal import let_everything_be_said, say
 
@@ -121,7 +121,7 @@ def _serve_together(config: Config) -> int:
     try:
         return asyncio.run(Family(config, lambda line: say_line(config, line)).run())
     finally:
-        withdraw_address(config.data_dir)
+        withdraw_address(config)
 
 
 def _import_libraries() -> None:
@@ -136,7 +136,7 @@ def _import_libraries() -> None:
 
 
 @main.command()
-@settings
+@server_settings
 @click.option(
     "--narrator",
     metavar="MODEL",
@@ -157,7 +157,7 @@ def doctor(place: Place, narrator: str | None, lang: str | None) -> None:
 
     config = place.config()
     log_errors_only(config)
-    looking = examine(config, say) if narrator is None else examine_narrator(config, narrator, lang, say)
+    looking = examine(config, say, place.url) if narrator is None else examine_narrator(config, narrator, lang, say)
     healthy = asyncio.run(looking)
     sys.exit(0 if healthy else SURROUNDINGS)
 

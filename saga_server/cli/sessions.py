@@ -12,12 +12,12 @@ from datetime import UTC, datetime
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import say, say_json
 
 
 @click.command()
-@settings
+@server_settings
 @as_json
 def sessions(place: Place, plain: bool) -> None:
     """List the sessions in the data directory."""
@@ -48,7 +48,7 @@ def sessions(place: Place, plain: bool) -> None:
 
 @click.command()
 @click.argument("session")
-@settings
+@server_settings
 @as_json
 def timelines(place: Place, session: str, plain: bool) -> None:
     """List the timelines of a session: the named ones, and the ends of all other paths.
@@ -79,7 +79,7 @@ def timelines(place: Place, session: str, plain: bool) -> None:
 @click.command("continue")
 @click.argument("session")
 @click.argument("turn", required=False)
-@settings
+@server_settings
 @as_json
 def continue_(place: Place, session: str, turn: str | None, plain: bool) -> None:
     """Say how a new chat goes on with a story.
@@ -103,7 +103,7 @@ def continue_(place: Place, session: str, turn: str | None, plain: bool) -> None
 @click.argument("session")
 @click.argument("name", required=False, default="")
 @click.option("--leave", is_flag=True, help="Go on alone. What the session has seen of its world stays in its story.")
-@settings
+@server_settings
 @as_json
 def share(place: Place, session: str, name: str, leave: bool, plain: bool) -> None:
     """Let a session share its world with other sessions, or leave it.
@@ -125,7 +125,7 @@ def share(place: Place, session: str, name: str, leave: bool, plain: bool) -> No
 @click.argument("session")
 @click.argument("one")
 @click.argument("other")
-@settings
+@server_settings
 @click.option("--language", metavar="TAG", help="Language of the output, such as ko, instead of the world's language.")
 @as_json
 def compare(place: Place, session: str, one: str, other: str, language: str | None, plain: bool) -> None:

@@ -30,14 +30,19 @@ class Place:
 
     file: Path | None
     data: Path | None
+    url: str | None = None
+    """The address of the server to ask; None for the one that has the data."""
+    key: str | None = None
 
     def config(self) -> Config:
-        """Load the configuration, with ``data`` as its data directory. Raises ``ConfigError``."""
+        """Load the configuration, with ``data`` as its data directory and ``key`` as its key. ``ConfigError``."""
         default = Path(DEFAULT_FILE)
         config = load_config(default if self.file is None and default.is_file() else self.file)
         registry.add_entry_points(config.plugins)
         if self.data is not None:
             config = evolve(config, storage=evolve(config.storage, path=str(Path.cwd() / self.data)))
+        if self.key:
+            config = evolve(config, server=evolve(config.server, api_keys=(self.key,)))
         return config
 
 
@@ -61,6 +66,23 @@ def settings(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, place=Place(file, data), **options)
 
     return with_place
+
+
+def server_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of ``settings``, ``--url`` and ``--key``, for a command that asks a running server."""
+
+    @click.option("--url", help="Address of the server to ask, instead of the one that has the data.")
+    @click.option(
+        "--key", envvar="SAGA_KEY", help="API key, instead of the first in server.api_keys. Better in SAGA_KEY."
+    )
+    @settings
+    @wraps(command)
+    def with_server(*arguments: Any, place: Place, url: str | None, key: str | None, **options: Any) -> None:
+        if url is not None and not url.startswith(("http://", "https://")):
+            raise click.BadParameter(f"{url!r}: give an address such as http://127.0.0.1:8765", param_hint="--url")
+        command(*arguments, place=evolve(place, url=url.rstrip("/") if url else None, key=key), **options)
+
+    return with_server
 
 
 class SagaGroup(click.Group):

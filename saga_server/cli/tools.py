@@ -6,10 +6,9 @@ import asyncio
 from typing import Any
 
 import click
-from attrs import evolve
 
 from saga_core.errors import SagaError
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import say, say_json
 from saga_server.tools import FORMATS, Call, Risk, manual, offered
 
@@ -38,12 +37,10 @@ def tools(form: str, allow: tuple[Risk, ...], session: str | None, url: str) -> 
 
 
 @click.command()
-@settings
-@click.option("--url", help="Address of the server, instead of the one that has the data directory open.")
-@click.option("--key", envvar="SAGA_KEY", help="API key, instead of the first in server.api_keys. Better in SAGA_KEY.")
+@server_settings
 @_allow
 @_session
-def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...], session: str | None) -> None:
+def mcp(place: Place, allow: tuple[Risk, ...], session: str | None) -> None:
     """Serve a story's memory as tools over MCP, on stdin and stdout.
 
     The tools ask a running `saga serve`, with the rights of the key. It records who changed what.
@@ -56,8 +53,6 @@ def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...],
         raise click.ClickException(f"{error.name} is not installed; run pip install 'saga-rp[mcp]'") from error
     config = place.config()
     log_errors_only(config)
-    if key:
-        config = evolve(config, server=evolve(config.server, api_keys=(key,)))
 
     bound = ""
     """The id of the session, once SAGA has answered."""
@@ -73,7 +68,7 @@ def mcp(place: Place, url: str | None, key: str | None, allow: tuple[Risk, ...],
             config,
             call.path,
             call.method,
-            address=url.rstrip("/") if url else None,
+            address=place.url,
             headers={"X-SAGA-Tool": "mcp"},
             most=MOST_BYTES,
             seconds=SECONDS,

@@ -22,6 +22,7 @@ from saga_core.language import DEFAULT, language_of, primary
 from saga_core.modules import modules_that_fail
 from saga_core.registry import OpenOptions
 from saga_core.sessions import SILENT_FROM, SILENT_MODE, unreported_at
+from saga_core.storage import health_of
 from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
 from saga_server.doctor.absent_stores import AbsentStores, absent_stores
@@ -65,14 +66,21 @@ class DoctorReport:
         self.check(True, text)
 
 
-async def examine(config: Config, say: Say) -> bool:
-    """Report each check with ``say``, without secrets. Returns whether all is well."""
+async def examine(config: Config, say: Say, url: str | None = None) -> bool:
+    """Report each check with ``say``, without secrets. Returns whether all is well.
+
+    The server at ``url``, or the one that has the data, is asked about the stores.
+    """
     mask = Mask.of(secrets_of(config))
     report = DoctorReport(lambda text: say(mask(text)))
     report.check(sys.version_info >= (3, 11), f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
     _settings(config, report)
     _doors(report)
-    await _stores(config, report)
+    address = url or address_of(config)
+    if address is not None:
+        await _served(config, report, address)
+    else:
+        await _stores(config, report)
     await _curator(config, report)
     await _providers(config, report)
     say("all is well" if report.good else "see the lines marked with !!")
@@ -156,14 +164,14 @@ def _doors(report: DoctorReport) -> None:
         report.check(False, f"door {name}: {reason}")
 
 
-async def _served(config: Config, report: DoctorReport, locked: StoreLocked) -> None:
+async def _served(config: Config, report: DoctorReport, address: str | None, locked: StoreLocked | None = None) -> None:
     """Report what the server that has the stores open says about them."""
     try:
-        status = await ask(config, "/api/status")
+        status = await ask(config, "/api/status", address=address)
     except SagaError as error:
-        report.check(False, f"stores: {locked} ({error})")
+        report.check(False, f"stores: {error}" if locked is None else f"stores: {locked} ({error})")
         return
-    report.note(f"stores: open in the server at {address_of(config)}, which says of them:")
+    report.note(f"stores: open in the server at {address or address_of(config)}, which says of them:")
     for kind, store in status["stores"].items():
         report.check(store["ok"], f"{kind}: {store['backend']} {store['version']}".rstrip() + f", {store['detail']}")
     _recall_of(status, report)
@@ -194,7 +202,7 @@ async def _stores(config: Config, report: DoctorReport) -> None:
             found = DoctorReport(lambda text: report.say(absent.in_place(text)))
             await _opened_stores(config, absent, narrators, found)
             report.good &= found.good
-    except OSError as error:
+    except (SagaError, OSError) as error:
         report.check(False, f"stores: {error}")
     finally:
         await narrators.aclose()
@@ -210,7 +218,7 @@ async def _opened_stores(config: Config, absent: AbsentStores, narrators: Narrat
             curator=narrators.extraction(config.models.curator),
         )
     except StoreLocked as error:
-        await _served(config, report, error)
+        await _served(config, report, None, error)
         return
     except (SagaError, OSError) as error:
         report.check(False, f"stores: {error}")
@@ -279,16 +287,19 @@ async def _curator(config: Config, report: DoctorReport) -> None:
     name = config.curator.backend
     if not config.curator.enabled or name is None or name in (RULES, *ASKING):
         return
+    at = "curator.backend"
     report.note(f"curator backends: {_backends('curator', name)}")
     try:
-        curator: Curator = await registry.load("curator", name).open(OpenOptions(options=config.curator.options))
+        curator: Curator = await registry.open_plugin(
+            "curator", name, OpenOptions(options=config.curator.options), at=at, options_at="curator."
+        )
+        try:
+            health = await health_of(curator, thorough=True)
+        finally:
+            await registry.close_plugin(at, curator)
     except SagaError as error:
         report.check(False, f"curator: {name}: {error}")
         return
-    try:
-        health = await curator.check(thorough=True)
-    finally:
-        await curator.aclose()
     report.check(health.ok, f"curator: {name}: {health.detail or 'it works'}")
     return
 

@@ -18,11 +18,11 @@ from attrs import define, field
 
 from saga_backends.path_lock import PathLock
 from saga_core.config import Config
-from saga_core.errors import ConfigError, SagaError
+from saga_core.errors import ConfigError, SagaError, StoreLocked
 from saga_core.storage import backend_of, path_of
 from saga_server.hosting.worker import READY as IS_READY
 from saga_server.hosting.worker import VARIABLE
-from saga_server.process import READY, STOPPING, check_listening, open_sockets, tell_manager
+from saga_server.process import READY, STOPPING, check_listening, note_of, open_sockets, tell_manager
 
 _log = logging.getLogger("saga.workers")
 
@@ -109,6 +109,9 @@ class Family:
                 folder = path if kind == "cache" else path.parent
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._locks.append((path, PathLock(path)))
+            if (note := note_of(self.config)).parent.is_dir():
+                with suppress(StoreLocked):  # another server of the same folder has noted its address
+                    self._locks.append((note.absolute(), PathLock(note)))
             yield
         finally:
             for _, lock in self._locks:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         address_of,
         ask,
         call_api,
+        note_of,
         publish_address,
         tell_manager,
         withdraw_address,

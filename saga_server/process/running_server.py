@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from saga_backends.path_lock import holder_of
+from saga_backends.path_lock import PathLock, holder_of
 from saga_core.config import Config
-from saga_core.errors import BadInput, NotFound, SagaError
+from saga_core.errors import BadInput, NotFound, SagaError, StoreUnavailable
 from saga_core.replacing import replace_file
-from saga_core.storage import path_of
+from saga_core.storage import backend_of, path_of
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -44,39 +44,56 @@ async def whole_answer(answer: ClientResponse, most: int) -> bytes:
     return bytes(found)
 
 
+_held: dict[Path, PathLock] = {}
+"""The locks on this process's notes. A note counts only while its lock is held."""
+
+
+def note_of(config: Config) -> Path:
+    """Return the file in the data directory in which a server notes its address."""
+    return config.data_dir / _FILE
+
+
 def publish_address(config: Config, url: str) -> None:
-    """Write the server's address ``url``, and who holds the journal, to a file in the data directory.
+    """Write the server's address ``url``, and which journal it has, to a file in the data directory.
 
-    Raises ``OSError``.
+    Raises ``OSError``, and ``StoreError`` if another server has noted its own address there.
     """
-    fresh = config.data_dir / f"{_FILE}.new"
-    fresh.write_text(json.dumps({"url": url, "holder": _holder(config)}), encoding="utf-8")
-    replace_file(fresh, config.data_dir / _FILE)
+    note = note_of(config)
+    if note not in _held:
+        _held[note] = PathLock(note)
+    fresh = note.with_name(f"{_FILE}.new")
+    fresh.write_text(json.dumps({"url": url, "journal": _journal(config)}), encoding="utf-8")
+    replace_file(fresh, note)
 
 
-def withdraw_address(folder: Path) -> None:
-    """Remove the file with the server's address."""
-    (folder / _FILE).unlink(missing_ok=True)
+def withdraw_address(config: Config) -> None:
+    """Remove the file with the server's address, unless another server has it."""
+    note = note_of(config)
+    held = _held.pop(note, None)
+    if held is not None:
+        held.release()
+    if holder_of(note) is None:
+        note.unlink(missing_ok=True)
 
 
 def address_of(config: Config) -> str | None:
-    """Return the address of the server that has the journal open, if it is noted.
+    """Return the address of the running server that has the journal of ``config``, if it is noted.
 
     The note of a server that was killed stays, and another program may have its port by now, which must get no key. A
-    note therefore counts only while the process that held the journal then still does. None also if the journal is no
-    file, because then nobody can tell.
+    note therefore counts only while it is locked by its writer.
     """
     try:
-        noted = json.loads((config.data_dir / _FILE).read_text(encoding="utf-8"))
-        url, holder = noted["url"], noted["holder"]
-    except (OSError, ValueError, KeyError, TypeError):
+        noted = json.loads(note_of(config).read_text(encoding="utf-8"))
+        url, journal = noted["url"], noted["journal"]
+        alive = holder_of(note_of(config)) is not None
+    except (OSError, ValueError, KeyError, TypeError, StoreUnavailable):
         return None
-    return url if isinstance(url, str) and holder is not None and holder == _holder(config) else None
+    return url if alive and isinstance(url, str) and journal == _journal(config) else None
 
 
-def _holder(config: Config) -> str | None:
-    path = path_of(config, "state")
-    return holder_of(path) if path is not None else None
+def _journal(config: Config) -> str:
+    """What tells the journals of one data directory apart."""
+    return f"{backend_of(config, 'state')} {path_of(config, 'state') or ''}"
 
 
 async def ask(
@@ -98,7 +115,7 @@ async def ask(
     if url is None:
         raise NotAnswered(
             f"no server has said in {config.data_dir} where it listens; run saga serve, or try again in a moment if "
-            "one is starting, or if another command is at work; if the journal is no file, give the address (--url)"
+            "one is starting, or if another command is at work; for a server elsewhere, give its address (--url)"
         )
     keys = config.server.api_keys
     headers = {**({"Authorization": f"Bearer {keys[0]}"} if keys else {}), **(headers or {})}

@@ -346,6 +346,28 @@ async def test_a_commit_that_answers_something_is_no_commit(store: Any, told: st
         await state.commit(Batch({("a",): b"1"}))
 
 
+class Forgets(MemoryState):
+    """Takes what it is given, and keeps nothing."""
+
+    async def commit(self, batch: Any, *, expected: Any = None) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("store", "told"),
+    [
+        (Coroutine, "answered commit with a coroutine"),
+        (SaysNo, "answered commit with bool"),
+        (Forgets, "the journal lost a session that it had just taken; its commit must have written"),
+    ],
+)
+async def test_the_story_goes_on_though_nothing_is_committed(store: Any, told: str) -> None:
+    async with Saga.open(_memory(), stores={"state": store()}, tolerant=True) as saga:
+        turn = await saga.begin([{"role": "user", "content": "I go on."}])
+        assert turn.notices == ("this turn is played without memory, and is not recorded",)
+        assert told in saga.counters.degraded["journal.read"]
+
+
 async def test_values_that_are_no_bytes_are_named_where_they_come_from() -> None:
     inner = Views()
     state = await _foreign(inner)

@@ -53,21 +53,23 @@ def reached(place: Place, *asking: Asking, work: Work | None = None, fresh: bool
 
     config = place.config()
     log_errors_only(config)
-    if not fresh:
+    if not fresh and place.url is None:
         check_there(config)
-    return asyncio.run(_reached(config, asking, work))
+    return asyncio.run(_reached(config, place.url, asking, work))
 
 
-async def _reached(config: Config, asking: Sequence[Asking], work: Work | None) -> Any:
+async def _reached(config: Config, url: str | None, asking: Sequence[Asking], work: Work | None) -> Any:
     from saga_core import Saga
-    from saga_server.process import NotAnswered
+    from saga_server.process import NotAnswered, address_of
     from saga_server.tenancy import Tenancy
 
+    if (address := url or address_of(config)) is not None:
+        return await _asked(config, asking, address)
     try:
         saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except HalfMoved:
         raise  # by no server, which could be asked
-    except StoreLocked as locked:
+    except StoreLocked as locked:  # perhaps by a server that is ready by now
         try:
             return await _asked(config, asking)
         except NotAnswered as error:
@@ -139,7 +141,10 @@ def check_there(config: Config) -> None:
     storage = config.storage
     named = storage.state.path is not None or storage.state.url is not None or storage.url is not None
     if not named and not config.data_dir.is_dir():
-        raise BadInput(f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data")
+        raise BadInput(
+            f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data, "
+            "or a server with --url"
+        )
 
 
 def segment(text: str) -> str:

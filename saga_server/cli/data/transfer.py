@@ -10,7 +10,7 @@ import click
 from saga_core.errors import BadInput
 from saga_core.replacing import replace_file
 from saga_server.cli.data.data_access import Asking, reached, segment
-from saga_server.cli.settings import Place, settings
+from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import counted, say
 
 
@@ -27,7 +27,7 @@ from saga_server.terminal import counted, say
     "lorebook).",
 )
 @click.option("--head", help="For a chat: export the path to this turn, or to the end of this timeline.")
-@settings
+@server_settings
 def export_command(place: Place, session: str, target: Path, form: str, head: str | None) -> None:
     """Write a session to one readable file: the whole tree and its world. FILE may be - for stdout.
 
@@ -57,7 +57,7 @@ def export_command(place: Place, session: str, target: Path, form: str, head: st
 @click.option("--name", help="Forget only this name in SESSION.")
 @click.option("--owner", help="Forget all sessions of the API key with this fingerprint (saga sessions --json).")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@settings
+@server_settings
 def forget(place: Place, session: str | None, name: str | None, owner: str | None, yes: bool) -> None:
     """Delete a session, a name in it, or all sessions of an API key, completely.
 

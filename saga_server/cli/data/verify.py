@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from saga_server.cli.data.data_access import Asking, as_json, reached
-from saga_server.cli.settings import SURROUNDINGS, Place, settings
+from saga_server.cli.settings import SURROUNDINGS, Place, server_settings
 from saga_server.terminal import counted, say, say_json
 
 
 @click.command()
 @click.argument("session", required=False)
 @click.option("--repair", "mending", is_flag=True, help="Render from the journal again whatever differs from it.")
-@settings
+@server_settings
 @as_json
 def verify(place: Place, session: str | None, mending: bool, plain: bool) -> None:
     """Check the journal, and compare graph, values, pages and vectors with it.
@@ -58,7 +58,7 @@ def _line(finding: dict[str, Any]) -> str:
 @click.command()
 @click.argument("session", required=False)
 @click.option("--retry", "again", is_flag=True, help="Retry the jobs now.")
-@settings
+@server_settings
 @as_json
 def jobs(place: Place, session: str | None, again: bool, plain: bool) -> None:
     """List unfinished background jobs and why they are unfinished, or retry them.

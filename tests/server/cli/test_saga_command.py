@@ -222,7 +222,7 @@ class TestDoctor:
         (tmp_path / "saga.yaml").write_text("storage: {vector: {backend: chroma}}", encoding="utf-8")
         result = saga("doctor", cwd=tmp_path, **environ)
         assert result.returncode == 1
-        assert "!!  vector.chroma: the engine cannot be imported" in result.stdout
+        assert "!!  vector.chroma: storage.vector: vector.chroma: chromadb cannot be imported" in result.stdout
         assert "pip install 'saga-rp[chroma]'" in result.stdout
         assert re.search(r"^ok  vector: sqlite", result.stdout, re.M)
 

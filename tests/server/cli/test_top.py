@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,12 +14,10 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 
-from saga_backends.path_lock import PathLock
 from saga_core.config import load_config
-from saga_server.admin.backups import state_file
 from saga_server.cli.saga_command import main
 from saga_server.cli.top import look, rows
-from saga_server.process.running_server import NotAnswered, ask, publish_address
+from saga_server.process.running_server import NotAnswered, address_of, ask, note_of, publish_address, withdraw_address
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import closed_port
@@ -74,20 +76,57 @@ async def test_the_server_of_the_data_is_found_and_its_key(serve: Serve, tmp_pat
         file = tmp_path / "saga.yaml"
         file.write_text(f"storage: {{path: {tmp_path}}}\nserver: {{api_keys: [saga-key-1]}}\n")
         given = ["top", "--once", "--config", str(file)]
-        journal = state_file(load_config({"storage": {"path": str(tmp_path)}}))
-        journal.parent.mkdir(exist_ok=True)
-        journal.touch()
-        lock = PathLock(journal)
-        publish_address(load_config({"storage": {"path": str(tmp_path)}}), client.server.url)
+        config = load_config({"storage": {"path": str(tmp_path)}})
+        publish_address(config, client.server.url)
         try:
             result = await asyncio.to_thread(CliRunner(env={"SAGA_KEY": ""}).invoke, main, given)
         finally:
-            lock.release()
+            withdraw_address(config)
         assert result.exit_code == 0, result.output
 
 
+@pytest.mark.parametrize("command", ["sessions", "doctor", "jobs", "verify"])
+@pytest.mark.parametrize("how", ["found", "given"])
+async def test_beside_a_server_whose_journal_is_no_file(command: str, how: str, serve: Serve, tmp_path: Path) -> None:
+    """No file tells who has the journal open: the server is found by the note that it holds, or by its address."""
+    storage = {"path": str(tmp_path / "data"), "state": "memory"}
+    async with serve(storage=storage, server={"api_keys": ["saga-key-1"]}) as client:
+        config = load_config({"storage": storage})
+        file = tmp_path / "saga.yaml"
+        file.write_text(json.dumps({"storage": storage}))
+        given = [command, "--config", str(file)]
+        if how == "found":
+            publish_address(config, client.server.url)
+        else:
+            given += ["--url", client.server.url + "/"]
+        try:
+            result = await asyncio.to_thread(CliRunner(env={"SAGA_KEY": "saga-key-1"}).invoke, main, given)
+        finally:
+            withdraw_address(config)
+    assert result.exit_code == 0, result.output
+    if command == "doctor":
+        assert f"stores: open in the server at {client.server.url}" in result.output
+
+
+def test_a_second_server_leaves_the_note_of_the_first(tmp_path: Path) -> None:
+    config = load_config({"storage": {"path": str(tmp_path), "state": "memory"}})
+    publish_address(config, "http://127.0.0.1:1")
+    try:
+        second = "from saga_server.process.running_server import *\nfrom saga_core.config import load_config\n"
+        second += f"config = load_config({{'storage': {{'path': {str(tmp_path)!r}, 'state': 'memory'}}}})\n"
+        second += (
+            "try:\n    publish_address(config, 'http://127.0.0.1:2')\nexcept Exception as error:\n    print(error)\n"
+        )
+        second += "withdraw_address(config)\n"
+        done = subprocess.run([sys.executable, "-c", second], capture_output=True, text=True, check=True)
+        assert f"is open in process {os.getpid()}" in done.stdout
+        assert address_of(config) == "http://127.0.0.1:1"
+    finally:
+        withdraw_address(config)
+
+
 async def test_whoever_has_the_port_after_a_crash_gets_no_key(tmp_path: Path) -> None:
-    """The address is still there, the lock is not, or another process has it."""
+    """The address is still there, and nobody holds it."""
     heard: list[str] = []
 
     async def listen(request: web.Request) -> web.Response:
@@ -98,21 +137,13 @@ async def test_whoever_has_the_port_after_a_crash_gets_no_key(tmp_path: Path) ->
     app.router.add_get("/{rest:.*}", listen)
     async with TestServer(app) as nobody:
         config = load_config({"storage": {"path": str(tmp_path)}, "server": {"api_keys": ["saga-key-1"]}})
-        journal = state_file(config)
-        journal.parent.mkdir(exist_ok=True)
-        journal.touch()
-        lock = PathLock(journal)
         publish_address(config, f"http://127.0.0.1:{nobody.port}")
-        lock.release()
+        note = note_of(config).read_bytes()
+        withdraw_address(config)
+        assert not note_of(config).exists()
+        note_of(config).write_bytes(note)  # as a server leaves it that was killed
         with pytest.raises(NotAnswered, match="no server has said"):
             await ask(config, "/api/me")
-        lock = PathLock(journal)
-        lock.file.write_text("999999\n")  # another process, such as a command
-        try:
-            with pytest.raises(NotAnswered, match="no server has said"):
-                await ask(config, "/api/me")
-        finally:
-            lock.release()
         assert not heard
         file = tmp_path / "saga.yaml"
         file.write_text(f"storage: {{path: {tmp_path}}}\nserver: {{port: {nobody.port}, api_keys: [saga-key-1]}}\n")

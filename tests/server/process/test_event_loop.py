@@ -12,9 +12,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from saga_core.counters import Counters
+from saga_core.storage.open_models import ForeignCounter
 from saga_server.process import LoopGuard, collector
 from saga_server.process.collector import Tidying, few_arenas, give_back
-from saga_server.process.event_loop import SWITCH_SECONDS, LoopWatch, run_watched, running_watch
+from saga_server.process.event_loop import SWITCH_SECONDS, LoopWatch, _place, run_watched, running_watch
 from tests.server.client import Client, words
 
 
@@ -69,6 +71,20 @@ def test_where_a_round_was_blocked_is_told(caplog: pytest.LogCaptureFixture) -> 
     assert watch.blocks == 2
     assert watch.place.endswith(" block") and watch.wall.longest >= 400
     assert sum("the event loop is blocked" in each.message and "block" in each.message for each in caplog.records) == 2
+
+
+def test_where_it_is_blocked_says_what_was_called() -> None:
+    places: list[str] = []
+
+    class Plugin:
+        def count(self, text: str) -> int:
+            places.append(_place(sys._getframe()))
+            return 1
+
+    ForeignCounter(Plugin(), Plugin(), Counters()).count("text")  # type: ignore[arg-type]
+    (told,) = places
+    assert told.startswith("saga_core.storage.open_models:") and " count, in " in told
+    assert f", in {__name__}:" in told and told.endswith(" count")
 
 
 async def test_another_loop_has_no_watch() -> None:
