@@ -141,10 +141,7 @@ def check_there(config: Config) -> None:
     storage = config.storage
     named = storage.state.path is not None or storage.state.url is not None or storage.url is not None
     if not named and not config.data_dir.is_dir():
-        raise BadInput(
-            f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data, "
-            "or a server with --url"
-        )
+        raise BadInput(f"storage.path: there is nothing at {config.data_dir}; name the data directory with --data")
 
 
 def segment(text: str) -> str:
