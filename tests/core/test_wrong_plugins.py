@@ -366,7 +366,7 @@ async def test_the_story_goes_on_though_nothing_is_committed(store: Any, told: s
         turn = await saga.begin([{"role": "user", "content": "I go on."}])
         assert turn.notices == ("this turn is played without memory, and is not recorded",)
         assert told in saga.counters.degraded["journal.read"]
-        with pytest.raises(BadInput, match="^session: is empty; .* played without memory has none"):
+        with pytest.raises(BadInput, match=r"^session: is empty; .* played without memory has none"):
             await saga.describe(turn.session.id)
 
 
