@@ -157,7 +157,11 @@ def doctor(place: Place, narrator: str | None, lang: str | None) -> None:
 
     config = place.config()
     log_errors_only(config)
-    looking = examine(config, say, place.url) if narrator is None else examine_narrator(config, narrator, lang, say)
+    looking = (
+        examine(config, say, place.url, place.headers)
+        if narrator is None
+        else examine_narrator(config, narrator, lang, say)
+    )
     healthy = asyncio.run(looking)
     sys.exit(0 if healthy else SURROUNDINGS)
 

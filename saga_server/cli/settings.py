@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from saga_core import registry
 from saga_core.config import Config, load_config
@@ -32,17 +33,16 @@ class Place:
     data: Path | None
     url: str | None = None
     """The address of the server to ask; None for the one that has the data."""
-    key: str | None = None
+    headers: Mapping[str, str] = field(factory=dict)
+    """Sent to that server: the key, if it is not that of the settings."""
 
     def config(self) -> Config:
-        """Load the configuration, with ``data`` as its data directory and ``key`` as its key. ``ConfigError``."""
+        """Load the configuration, with ``data`` as its data directory. Raises ``ConfigError``."""
         default = Path(DEFAULT_FILE)
         config = load_config(default if self.file is None and default.is_file() else self.file)
         registry.add_entry_points(config.plugins)
         if self.data is not None:
             config = evolve(config, storage=evolve(config.storage, path=str(Path.cwd() / self.data)))
-        if self.key:
-            config = evolve(config, server=evolve(config.server, api_keys=(self.key,)))
         return config
 
 
@@ -69,18 +69,23 @@ def settings(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def server_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of ``settings``, ``--url`` and ``--key``, for a command that asks a running server."""
+    """Add the options of ``settings`` and ``--url``, for a command that asks a running server."""
 
-    @click.option("--url", help="Address of the server to ask, instead of the one that has the data.")
     @click.option(
-        "--key", envvar="SAGA_KEY", help="API key, instead of the first in server.api_keys. Better in SAGA_KEY."
+        "--url",
+        "server_url",
+        help="Address of the server to ask, instead of the one that has the data. SAGA_KEY names its API key, if it is "
+        "not the first in server.api_keys.",
     )
     @settings
     @wraps(command)
-    def with_server(*arguments: Any, place: Place, url: str | None, key: str | None, **options: Any) -> None:
-        if url is not None and not url.startswith(("http://", "https://")):
-            raise click.BadParameter(f"{url!r}: give an address such as http://127.0.0.1:8765", param_hint="--url")
-        command(*arguments, place=evolve(place, url=url.rstrip("/") if url else None, key=key), **options)
+    def with_server(*arguments: Any, place: Place, server_url: str | None, **options: Any) -> None:
+        if server_url is not None and not server_url.startswith(("http://", "https://")):
+            told = f"{server_url!r}: give an address such as http://127.0.0.1:8765"
+            raise click.BadParameter(told, param_hint="--url")
+        url, key = server_url.rstrip("/") if server_url else None, os.environ.get("SAGA_KEY")
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        command(*arguments, place=evolve(place, url=url, headers=headers), **options)
 
     return with_server
 

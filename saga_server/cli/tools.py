@@ -69,7 +69,7 @@ def mcp(place: Place, allow: tuple[Risk, ...], session: str | None) -> None:
             call.path,
             call.method,
             address=place.url,
-            headers={"X-SAGA-Tool": "mcp"},
+            headers={"X-SAGA-Tool": "mcp", **place.headers},
             most=MOST_BYTES,
             seconds=SECONDS,
             params=call.query,

@@ -7,8 +7,9 @@ import os
 import platform
 import sqlite3
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from attrs import define
@@ -66,10 +67,12 @@ class DoctorReport:
         self.check(True, text)
 
 
-async def examine(config: Config, say: Say, url: str | None = None) -> bool:
+async def examine(
+    config: Config, say: Say, url: str | None = None, headers: Mapping[str, str] = MappingProxyType({})
+) -> bool:
     """Report each check with ``say``, without secrets. Returns whether all is well.
 
-    The server at ``url``, or the one that has the data, is asked about the stores.
+    The server at ``url``, or the one that has the data, is asked about the stores, with ``headers``.
     """
     mask = Mask.of(secrets_of(config))
     report = DoctorReport(lambda text: say(mask(text)))
@@ -78,9 +81,9 @@ async def examine(config: Config, say: Say, url: str | None = None) -> bool:
     _doors(report)
     address = url or address_of(config)
     if address is not None:
-        await _served(config, report, address)
+        await _served(config, report, address, headers)
     else:
-        await _stores(config, report)
+        await _stores(config, report, headers)
     await _curator(config, report)
     await _providers(config, report)
     say("all is well" if report.good else "see the lines marked with !!")
@@ -164,10 +167,16 @@ def _doors(report: DoctorReport) -> None:
         report.check(False, f"door {name}: {reason}")
 
 
-async def _served(config: Config, report: DoctorReport, address: str | None, locked: StoreLocked | None = None) -> None:
+async def _served(
+    config: Config,
+    report: DoctorReport,
+    address: str | None,
+    headers: Mapping[str, str],
+    locked: StoreLocked | None = None,
+) -> None:
     """Report what the server that has the stores open says about them."""
     try:
-        status = await ask(config, "/api/status", address=address)
+        status = await ask(config, "/api/status", address=address, headers=headers)
     except SagaError as error:
         report.check(False, f"stores: {error}" if locked is None else f"stores: {locked} ({error})")
         return
@@ -195,12 +204,12 @@ async def _silent(saga: Saga, report: DoctorReport) -> None:
             report.check(False, f"session {live.session.id}: {found.text('')}")
 
 
-async def _stores(config: Config, report: DoctorReport) -> None:
+async def _stores(config: Config, report: DoctorReport, headers: Mapping[str, str]) -> None:
     narrators = Narrators.from_config(config, os.environ)
     try:
         with absent_stores(config) as absent:
             found = DoctorReport(lambda text: report.say(absent.in_place(text)))
-            await _opened_stores(config, absent, narrators, found)
+            await _opened_stores(config, absent, narrators, found, headers)
             report.good &= found.good
     except (SagaError, OSError) as error:
         report.check(False, f"stores: {error}")
@@ -208,7 +217,9 @@ async def _stores(config: Config, report: DoctorReport) -> None:
         await narrators.aclose()
 
 
-async def _opened_stores(config: Config, absent: AbsentStores, narrators: Narrators, report: DoctorReport) -> None:
+async def _opened_stores(
+    config: Config, absent: AbsentStores, narrators: Narrators, report: DoctorReport, headers: Mapping[str, str]
+) -> None:
     try:
         saga = await Saga.open(
             absent.config,
@@ -218,7 +229,7 @@ async def _opened_stores(config: Config, absent: AbsentStores, narrators: Narrat
             curator=narrators.extraction(config.models.curator),
         )
     except StoreLocked as error:
-        await _served(config, report, None, error)
+        await _served(config, report, None, headers, error)
         return
     except (SagaError, OSError) as error:
         report.check(False, f"stores: {error}")

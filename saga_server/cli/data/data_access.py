@@ -55,23 +55,23 @@ def reached(place: Place, *asking: Asking, work: Work | None = None, fresh: bool
     log_errors_only(config)
     if not fresh and place.url is None:
         check_there(config)
-    return asyncio.run(_reached(config, place.url, asking, work))
+    return asyncio.run(_reached(config, place, asking, work))
 
 
-async def _reached(config: Config, url: str | None, asking: Sequence[Asking], work: Work | None) -> Any:
+async def _reached(config: Config, place: Place, asking: Sequence[Asking], work: Work | None) -> Any:
     from saga_core import Saga
     from saga_server.process import NotAnswered, address_of
     from saga_server.tenancy import Tenancy
 
-    if (address := url or address_of(config)) is not None:
-        return await _asked(config, asking, address)
+    if (address := place.url or address_of(config)) is not None:
+        return await _asked(config, asking, address, place.headers)
     try:
         saga = await Saga.open(config, resume=False, hosting=Tenancy())
     except HalfMoved:
         raise  # by no server, which could be asked
     except StoreLocked as locked:  # perhaps by a server that is ready by now
         try:
-            return await _asked(config, asking)
+            return await _asked(config, asking, headers=place.headers)
         except NotAnswered as error:
             raise StoreLocked(f"{locked} ({error})") from error
     try:
@@ -88,7 +88,8 @@ async def _reached(config: Config, url: str | None, asking: Sequence[Asking], wo
         owner = error if isinstance(error, OwnedElsewhere) else error.__cause__
         if not isinstance(owner, OwnedElsewhere) or not owner.address:
             raise
-        return await _asked(config, asking, owner.address)  # another server holds the lease, and does the work there
+        # Another server holds the lease, and does the work there.
+        return await _asked(config, asking, owner.address, place.headers)
     finally:
         await saga.aclose(drain=0.0)
 
