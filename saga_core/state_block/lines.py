@@ -225,8 +225,9 @@ def _parts(lines: list[str], cut: str, own: Trackers) -> Iterator[Line]:
             text, bullet = text[mark.end() :], True
         if not text or _RULE.fullmatch(text):
             continue
-        for part in _inline_fields(text, shared):
-            yield Line(columns, part, bullet, cut=number == len(lines))
+        *whole, last = _inline_fields(text, shared)
+        yield from (Line(columns, part, bullet) for part in whole)
+        yield Line(columns, last, bullet, cut=number == len(lines))
 
 
 @lru_cache(maxsize=64)

@@ -210,7 +210,7 @@ def test_a_reply_whose_blocks_are_hidden_already() -> None:
             ("items_gained",),
         ),
         ("location: 숲\nrelation", BlockFields(location="숲"), ()),
-        ("mood: x, location: 어둠의", BlockFields(), ("mood", "location")),
+        ("mood: x, location: 어둠의", BlockFields(mood="x"), ("location",)),
         ('{\n  "location": "숲",\n  "mood": "te', BlockFields(location="숲"), ("mood",)),
         (
             '{\n  "location": "숲",\n  "npc_met": [\n    "크룩",\n    "라',
