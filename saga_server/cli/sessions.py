@@ -27,11 +27,12 @@ def sessions(place: Place, plain: bool) -> None:
         return
     rows = found["sessions"]
     _print_table(
-        (*"ID NAME WORLD TURNS DEPTH UPDATED COST NARRATION EXTRACTION CURATION SAVED".split(), ""),
+        (*"ID NAME TITLE WORLD TURNS DEPTH UPDATED COST NARRATION EXTRACTION CURATION SAVED".split(), ""),
         [
             (
                 row["id"],
                 row["label"] or "-",
+                row["title"] or "-",
                 row["world"] or "-",
                 str(row["turns"]),
                 str(row["depth"]),

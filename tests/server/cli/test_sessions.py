@@ -86,11 +86,13 @@ class TestSessions:
         result = saga("sessions", "--data", "자료")
         assert result.exit_code == 0, result.stderr
         head, one, two = result.stdout.splitlines()
-        columns = "ID NAME WORLD TURNS DEPTH UPDATED COST NARRATION EXTRACTION CURATION SAVED"
+        columns = "ID NAME TITLE WORLD TURNS DEPTH UPDATED COST NARRATION EXTRACTION CURATION SAVED"
         assert head.split() == columns.split()
         when = r"\d{4}-\d\d-\d\d \d\d:\d\d"
-        assert re.fullmatch(rf"{played['session']}  나의 모험  ersia  2      2      {when}(  -\s*){{5}}", one)
-        assert re.fullmatch(rf"{played['left']}  -          ersia  1      1      .*  fleeting", two)
+        assert re.fullmatch(
+            rf"{played['session']}  나의 모험  에르시아 · 아리아  ersia  2      2      {when}(  -\s*){{5}}", one
+        )
+        assert re.fullmatch(rf"{played['left']}  -          에르시아 · 아리아  ersia  1      1      .*  fleeting", two)
 
     def test_json(self, played: dict[str, str]) -> None:
         one, two = printed("sessions", "--data", "자료", "--json")["sessions"]
