@@ -119,3 +119,9 @@ def test_a_year_is_told_once_until_it_changes() -> None:
         "(turn 9) The rain stops.",
         "2 January — A: 4",
     ]
+
+
+@pytest.mark.parametrize(("name", "told"), [("휘", "휘가"), ("바르도", "바르도가"), ("미나, 린", "미나, 린이")])
+def test_who_does_not_know_has_the_particle_that_fits(name: str, told: str) -> None:
+    line = labels("ko").not_known(names=name, text="{x}", turn="(3턴)")
+    assert line == f"{told} 모르는 것: {{x}} (3턴)"
