@@ -24,7 +24,7 @@ _STANDING = (
     | _NAMING
     | {"give", "take", "relation", "tracker", "unnote", "unremember", "close", "settle", "told", "audience", "chapter"}
 )
-"""Corrections of what was so before. Others mostly tell what just happened, and stay with the head by default."""
+"""Corrections of what was so before. Others mostly tell what just happened, and stay with the head unless ``kept``."""
 
 
 @frozen
@@ -38,12 +38,13 @@ class CorrectionPoint:
 
 
 async def correction_points(
-    live: LiveSession, turn: str | None, kind: str, fields: Mapping[str, str], now: float
+    live: LiveSession, turn: str | None, kind: str, fields: Mapping[str, str], now: float, *, kept: bool = False
 ) -> tuple[CorrectionPoint, ...]:
     """Return the turns that a correction amends, by depth. With ``turn`` it is only that turn.
 
     By default the active head is corrected. A value or a name that was so before the head already is corrected at the
-    head's parent, and at the head only where the head says it again. Raises ``BadInput``.
+    head's parent, and at the head only where the head says it again. With ``kept``, what is added is added before the
+    head as well, unless it then comes to something else. It is always read as of the head. Raises ``BadInput``.
     """
     from saga_core.curation import correct  # imported late to keep the start fast
 
@@ -53,9 +54,21 @@ async def correction_points(
     after = _with(before, events)
     here = CorrectionPoint(node.id, events, after)
     edited = {each.event for each in events if isinstance(each, deltas.EventScheduled)} & before.schedule.keys()
-    if turn is not None or node.parent is None or not (kind in _STANDING or edited):
+    if turn is not None or node.parent is None or not (kept or kind in _STANDING or edited):
         return (here,)
     earlier = await live.state(node.parent)
+    if not (kind in _STANDING or edited):
+        said = live.effective(await live.turn(node.id))
+        try:
+            ways = [correct(earlier, kind, fields, now), events]
+        except BadInput:  # Only what the head says makes it possible, such as the hour.
+            ways = [events]
+        for made in ways:
+            above = CorrectionPoint(node.parent, made, added := _with(earlier, made))
+            follows = fold(added, said, turn=node.id, depth=node.depth)
+            if _same(follows, after):
+                return above, CorrectionPoint(node.id, (), follows)
+        return (here,)
     if not edited <= earlier.schedule.keys():
         return (here,)
     if kind not in _NAMING and not _untouched(earlier, before, after):

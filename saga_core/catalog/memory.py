@@ -97,7 +97,7 @@ class Memory:
         }
 
     async def preview(
-        self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None
+        self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None = None, *, kept: bool = False
     ) -> dict[str, Any]:
         """Return what ``correct`` would do, without doing it. JSON-able.
 
@@ -109,7 +109,7 @@ class Memory:
         live = await self.directory.load(session_id)
         node = live.tree.get(turn_named(live, turn or None))
         before = await live.state(node.id)
-        points = await correction_points(live, turn and node.id, kind, fields, self.clock.now())
+        points = await correction_points(live, turn and node.id, kind, fields, self.clock.now(), kept=kept)
         first = live.tree.get(points[0].turn)
         on_path = live.tree.is_ancestor(first.id, live.head)
         after = points[-1].after
@@ -309,23 +309,24 @@ class Memory:
         fields: Mapping[str, str],
         turn: str | None = None,
         *,
+        kept: bool = False,
         within_session: bool = False,
     ) -> str:
         """Correct what is known, and return the id for undoing it.
 
         With ``turn``, the correction holds from that turn on. By default it corrects what the active head shows, and
         holds from before the head wherever the head itself does not say otherwise: another reply in the head's place
-        is then corrected too. What is added (notes, events, memories, lore) is added at the head. The change is
-        durable when this returns; the views follow later. Records that were learned in another session must be
-        corrected there. ``within_session`` refuses what the owner's other sessions would see. Raises ``BadInput``,
-        which names the field, and ``NotFound``.
+        is then corrected too. What is added (notes, events, memories, lore) is added at the head, or, with ``kept``,
+        before it where the head does not make something else of it. The change is durable when this returns; the views
+        follow later. Records that were learned in another session must be corrected there. ``within_session`` refuses
+        what the owner's other sessions would see. Raises ``BadInput``, which names the field, and ``NotFound``.
         """
         kind, fields = await self._prepared(session_id, kind, fields, turn)
         session = await self.directory.find(session_id)
         async with self.supervisor.exclusive(session.id, journal=True):
             live = await self.live.get(session.id)
             at = turn_named(live, turn) if turn else None
-            points = await correction_points(live, at, kind, fields, self.clock.now())
+            points = await correction_points(live, at, kind, fields, self.clock.now(), kept=kept)
             if within_session:
                 _check_within(live, [event for point in points for event in point.events])
             return await self._amend(live, [each for each in points if each.events], Delta((), Source.EDIT))

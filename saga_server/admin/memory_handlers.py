@@ -257,15 +257,16 @@ async def make_change(
     fields: CorrectionFields,
     turn: MaybeBodyText = None,
     dry_run: YesOrNo = False,
+    kept: YesOrNo = False,
     within_session: YesOrNo = False,
 ) -> answers.Changed:
     """Make a correction, at the turn recorded last or at another. A dry run only returns its effect."""
     memory = saga_of(request).memory
     what = (session, kind, dict(fields), turn or None)
-    effect = await memory.preview(*what)
+    effect = await memory.preview(*what, kept=kept)
     if dry_run:
         return answers.Changed(session=session, change=None, **effect)
-    change = await to_its_end(request, memory.correct(*what, within_session=within_session))
+    change = await to_its_end(request, memory.correct(*what, kept=kept, within_session=within_session))
     return answers.Changed(session=session, change=change, **effect)
 
 

@@ -127,8 +127,8 @@ async function correct(at, wanted) {
     // A correction of the newest reply also holds for others in its place; SAGA finds out where it belongs. What is
     // added holds from before that reply.
     const { head } = await ask("GET", `api/sessions/${at.session}`);
-    const turn = wanted.kind === "note" ? (await ask("GET", `api/sessions/${at.session}/turns/${part(at.turn ?? head)}`)).parent : at.turn;
-    await ask("POST", `api/sessions/${at.session}/changes`, { body: turn && turn !== head ? { ...body, turn } : body, tag });
+    const { turn } = at;
+    await ask("POST", `api/sessions/${at.session}/changes`, { query: { kept: 1 }, body: turn && turn !== head ? { ...body, turn } : body, tag });
     await draw();
   } catch (error) {
     fail(error);

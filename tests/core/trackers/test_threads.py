@@ -264,3 +264,34 @@ async def test_an_overdue_plan_is_shown_as_overdue_and_moving_it_is_seen() -> No
         await told(chat, "two", "time: Friday 10:00")
         assert await shown() == ["overdue since Tuesday, 09:00"]
         assert await moved("next Tuesday 09:00") == ["Tuesday, 09:00"] == await shown()
+
+
+@pytest.mark.parametrize(
+    ("clock", "late", "early", "when"),
+    [("time", "day 4 08:00", "day 2 08:00", "day 3 12:00"), ("시각", "4일째 8:00", "2일째 8:00", "3일째 12:00")],
+)
+async def test_what_is_added_is_judged_by_what_is_shown_and_outlasts_the_last_reply_where_it_can(
+    clock: str, late: str, early: str, when: str
+) -> None:
+    trackers = {clock: {"kind": "clock", "start": "day 1 08:00"}}
+    async with Saga.open(load_config({"storage": {"profile": "memory"}, "trackers": trackers})) as saga:
+        chat = Frontend(saga, greeting="The town wakes.", system="You narrate.", note="")
+        await told(chat, "one", f"{clock}: {late}")
+        await told(chat, "two", "notes: The bell rings")
+        assert chat.last is not None
+        id_ = chat.last.session.id
+        await saga.memory.correct(id_, "tracker", {"tracker": clock, "value": early}, "2")
+        plan = {"name": "The fair", "when": when}
+        shown = (await saga.memory.preview(id_, "event", plan, kept=True))["effect"]
+        assert [row["is"]["text"] for row in shown] == ["The fair"]
+        change = await saga.memory.correct(id_, "event", plan, kept=True)
+        (made,) = [each for each in await saga.memory.changes(id_) if each["id"] == change]
+        assert made["turn"] == 1, "before the last reply"
+        (line,) = [each for each in (await saga.memory.lines(id_))["lines"] if each["kind"] == "event"]
+        assert line["scheduled"]["when"].endswith("12:00")
+        with pytest.raises(BadInput, match="is past by the story's clock"):
+            await saga.memory.correct(id_, "event", {"name": "Late", "when": "day 1 12:00"}, kept=True)
+
+        note = await saga.memory.correct(id_, "note", {"text": "It snows."}, kept=True)
+        (made,) = [each for each in await saga.memory.changes(id_) if each["id"] == note]
+        assert made["turn"] == 1

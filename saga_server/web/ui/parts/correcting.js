@@ -8,9 +8,6 @@ import { condition as conditionOf } from "./events.js";
 import shell from "../words/shell.js";
 import words from "../words/now.js";
 
-/** Corrections that SAGA adds to the latest turn, unless another is given. */
-const ADDED = new Set(["note", "event", "lore", "remember"]);
-
 /** A line in words: what it is about, and what it says. */
 export function spoken(line, t) {
   const subject = line.subject ? brief(line.subject) : "";
@@ -80,18 +77,18 @@ export function Correct({ session, turn, fields, make, says, done, condition, kn
     const made = make(entered);
     if (turn) return { ...made, turn };
     if (holds === "turn") return { ...made, turn: from };
-    if (holds === "kept" && (known || !ADDED.has(made.kind))) return made;
+    if (holds === "kept") return made;
     const { head } = (await read(path`api/sessions/${session}`)).data;
-    if (holds === "reply") return { ...made, turn: head };
-    return { ...made, turn: (await read(path`api/sessions/${session}/turns/${head}`)).data.parent ?? head };
+    return { ...made, turn: head };
   };
+  const kept = holds === "kept" && !turn && !known ? 1 : null; // what is added outlasts the last reply
   const look = (event) => {
     event?.preventDefault();
     return run(async () => {
       // The changes as they are now: if anybody makes another before this one, SAGA refuses it and says so.
       tag.current = condition ?? (await read(where)).tag;
       const wanted = await body();
-      put({ wanted, found: await write("POST", where, wanted, { query: { dry_run: 1 } }) });
+      put({ wanted, found: await write("POST", where, wanted, { query: { dry_run: 1, kept } }) });
     });
   };
   useLayoutEffect(() => { // at once, so that the next key is the form's; afterwards it is again where it was
@@ -101,7 +98,7 @@ export function Correct({ session, turn, fields, make, says, done, condition, kn
     return () => opener.focus({ preventScroll: true });
   }, []);
   const save = () => run(async () => {
-    done(await write("POST", where, ready.wanted, { condition: tag.current }), ready.wanted);
+    done(await write("POST", where, ready.wanted, { query: { kept }, condition: tag.current }), ready.wanted);
   });
   const escape = (event) => event.key === "Escape" && done(null);
   return html`<form class="edit" ref=${form} onSubmit=${look} onKeyDown=${escape} onInput=${() => put(null)} data-item="correction">
