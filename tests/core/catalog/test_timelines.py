@@ -10,7 +10,6 @@ import pytest
 
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, NotFound, StoreUnavailable
-from saga_core.model import Timeline
 from saga_core.model.tree import TurnKind
 from saga_core.play.pending_turn import PendingTurn
 from tests.core.frontend import Frontend, answer, memory_config
@@ -64,17 +63,6 @@ class TestNames:
         first, second, _ = await walk(chat, 3)
         with pytest.raises(BadInput, match="is the id of a turn"):
             await saga.timelines.fork("나의 모험", first.id, second.id)
-
-    async def test_a_number_means_a_turn_also_where_an_older_timeline_has_it_as_its_name(
-        self, saga: Saga, chat: Frontend
-    ) -> None:
-        first, second, _ = await walk(chat, 3)
-        live = await saga.parts.live.get(second.session.id)
-        for name in ("2", "7"):
-            live.timelines[name] = Timeline(name, first.id, first.id, 1.0)
-        assert (await saga.views.explain("나의 모험", "2"))["turn"] == second.id
-        with pytest.raises(NotFound, match="no turn and no timeline '7'"):
-            await saga.views.explain("나의 모험", "7")
 
     async def test_a_fork_is_listed_with_its_place(self, saga: Saga, chat: Frontend) -> None:
         first, second, third = await walk(chat, 3)
