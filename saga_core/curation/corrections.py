@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from attrs import evolve, frozen
 
@@ -37,12 +37,14 @@ from saga_core.state_block import CountReport
 from saga_core.strategies import Skipped, consolidate
 from saga_core.trackers import (
     HEALTH,
+    NO_TRACKERS,
     Tracker,
     TrackerKind,
     UnreadableValue,
     Whose,
     checked_profile,
     read_value,
+    start_value,
     tracker_in_line,
     trackers_of,
 )
@@ -344,9 +346,25 @@ def _thread(desk: _Desk, tracker: Tracker) -> tuple[Event, ...]:
 
 def _declare(desk: _Desk) -> tuple[Event, ...]:
     try:
-        return (deltas.TrackersDeclared((tracker_in_line(desk.fields["declaration"]),)),)
+        tracker = tracker_in_line(desk.fields["declaration"])
     except BadInput as problem:
         raise BadInput(f"declaration: {problem}") from None
+    return (deltas.TrackersDeclared((tracker,)), *_observed(desk.state, tracker))
+
+
+def _observed(state: WorldState, tracker: Tracker) -> Iterator[Event]:
+    """What reports said last of something that is counted from now on, unless its declaration says how it starts."""
+    subject = {Whose.PLAYER: state.player, Whose.WORLD: ""}.get(tracker.whose)
+    if subject is None or start_value(tracker) is not None:
+        return
+    only = NO_TRACKERS.with_more((tracker,))
+    for said in [each.value for key, each in state.observed.items() if only.find(key) is not None]:
+        try:
+            value = read_value(tracker, said).value
+        except UnreadableValue:  # It is to be counted otherwise than it was reported.
+            continue
+        if value is not None:
+            yield deltas.TrackerSet(tracker.name, value, subject)
 
 
 def _profile(desk: _Desk) -> tuple[Event, ...]:
