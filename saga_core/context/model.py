@@ -455,7 +455,8 @@ class _Packing:
         count, used, keys, texts = self._count, self._used, self._keys, self._texts
         self.skipped = []
         pieces = tuple(pieces)
-        required = {piece.key: count((piece.text, *piece.shorter)[-1]) + 2 for piece in pieces if _is_required(piece)}
+        must = [piece for piece in pieces if piece.score >= MUST_COMPANY]
+        required = {piece.key: count((piece.text, *piece.shorter)[-1]) + 2 for piece in must} if len(must) > 1 else {}
         for piece in pieces:
             required.pop(piece.key, None)
             kept_free = sum(required.values())
@@ -491,11 +492,6 @@ class _Packing:
                 self._within.add(part)
             self.spent += heading + fitted.tokens
             own[section] += heading + fitted.tokens
-
-
-def _is_required(piece: Piece) -> bool:
-    """Whether every block should have it, at least in its shortest text."""
-    return piece.score >= MUST_COMPANY
 
 
 def _rank(piece: Piece) -> tuple[float, str, str, str]:

@@ -317,13 +317,15 @@ def _company(state: WorldState, words: Labels, counts: _ToldCounts, speaker: str
     # Nobody has named her yet: "Player: Player" says nothing.
     fields = [f"{words.player}: {player}"] if player not in ("", words.player) else []
     present = _living(state, state.present)
-    bare = {id_: one_field(state.name(id_)) for id_ in present}
-    own = {} if speaker is None else {speaker: bare.get(speaker, "")}
-    whole = {id_: _with_condition(state, id_, counts(id_)) for id_ in present} | own
-    plain = {id_: _with_condition(state, id_) for id_ in present} | own
-    for told in (whole, plain, bare):
-        here = [f"{words.present}: {_listed([told[id_] for id_ in present], _NAMES, words)}"] if present else []
-        yield " | ".join((*fields, *here))
+    told = {id_: () if id_ == speaker else tuple(counts(id_)) for id_ in present}
+    for counted in (told, dict.fromkeys(present, ())) if any(told.values()) else (told,):
+        here = (
+            one_field(state.name(id_)) if id_ == speaker else _with_condition(state, id_, counted[id_])
+            for id_ in present
+        )
+        yield " | ".join((*fields, f"{words.present}: {_listed(list(here), _NAMES, words)}") if present else fields)
+    if present:
+        yield " | ".join((*fields, f"{words.present}: {_names(state, present, words)}"))
 
 
 def _with_condition(state: WorldState, id_: str, counts: Sequence[str] = ()) -> str:

@@ -321,13 +321,15 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     A text that begins with her name, and not with what is hers, tells what she did, which she knows.
     """
     found: list[Unknown] = []
+    alive = {who: each for who in state.present if (each := state.entities.get(who)) is not None and not each.dead}
+    ids = {who: ids_of(state, who) for who in alive}
+    assumed = {who: assumed_from(state.met, state.audiences, ids[who]) for who in alive}
     for depth, text in subjects:
         if not 0 < depth <= state.depth:
             continue
         node = live.tree.ancestor_at(state.turn, depth)
-        for who in state.present:
-            entity = state.entities.get(who)
-            if entity is None or entity.dead or heard(state, node, who) is not None:
+        for who, entity in alive.items():
+            if hearing(node, state.audiences, ids[who], assumed[who]) is not None:
                 continue
             if any(begins_about(text, each) and mentions(text, each) for each in entity.names):
                 continue
