@@ -246,7 +246,7 @@ def _share(said: Collection[str], own: Collection[str]) -> float:
 
 
 def _unknown_line(found: Ignorance, state: WorldState, words: Labels, *, reported: bool) -> str:
-    line = words.not_known(
+    line = words.not_known.format(
         names=_names(state, found.who, words),
         text=one_field(found.text).rstrip(".。"),
         turn=words.turn.format(depth=found.depth),

@@ -706,7 +706,7 @@ class Labels(Table):
     """What a person wrote of the turns ``{first}`` to ``{last}``."""
     more: str
     not_there: str
-    not_known: Filled
+    not_known: str
     informed: str
     speaks: str
     formerly: str
