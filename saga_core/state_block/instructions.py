@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from saga_core.language import DEFAULT, known, language_of, primary
 from saga_core.state_block.fields import FORM
-from saga_core.trackers import NO_TRACKERS, Tracker, TrackerKind, Trackers, Whose
+from saga_core.trackers import NO_TRACKERS, ROMANCE, Tracker, TrackerKind, Trackers, Whose
 
 
 def instruction(language: str = DEFAULT, *, tools: bool = False, counted: Trackers = NO_TRACKERS) -> str:
@@ -42,6 +42,8 @@ def block_form(language: str = DEFAULT, counted: Trackers = NO_TRACKERS) -> str:
     form = FORM.format(**slots)
     if counted == NO_TRACKERS:
         return form
+    if counted.profile == ROMANCE:
+        form = form.replace("status: dead", "status: tired")
     form = "\n".join(line for line in form.split("\n") if counted.asks(line.partition(":")[0]))
     head, notes, tail = form.rpartition("\nnotes:")
     return head + "".join(f"\n{each.name}: {_counted(each, slots)}" for each in counted.asked) + notes + tail

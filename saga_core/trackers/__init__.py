@@ -5,7 +5,7 @@ from __future__ import annotations
 from saga_core.trackers.clock import DAY
 from saga_core.trackers.declaring import declaration_of, tracker_in_line, tracker_of
 from saga_core.trackers.genres import guessed_profile, trackers_of
-from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, UNTOLD, checked_profile
+from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, ROMANCE, UNTOLD, checked_profile
 from saga_core.trackers.reading import (
     UnreadableValue,
     read_value,
@@ -40,6 +40,7 @@ __all__ = [
     "NO_TRACKERS",
     "PROFILES",
     "RESERVED",
+    "ROMANCE",
     "UNTOLD",
     "Count",
     "Move",

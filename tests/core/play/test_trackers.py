@@ -235,7 +235,7 @@ async def test_who_died_is_told_as_dead_in_every_sort_of_story(plain_saga: Saga,
     await told(chat, "I hold his hand.", "Old Tam is dead.", "present: [Mira]\nstatus: {Old Tam: dead}")
     turn = await chat.begin("We bury him.")
     assert "Dead: Old Tam (since turn 2)" in turn.context.text
-    assert ("status: dead" in turn.plan.text()) is (profile != "plain")
+    assert ("status_changes" in turn.plan.text()) is (profile != "plain")
 
 
 async def test_an_imported_chat_of_a_card_that_speaks_of_love_is_a_romance(tmp_path: Path) -> None:
@@ -289,6 +289,13 @@ def test_a_profile_is_guessed_from_a_card_that_speaks_clearly(card: str, profile
 def test_a_plain_story_is_asked_half_as_much(language: str) -> None:
     plain = NO_TRACKERS.in_profile("plain", trackers_of("plain", language))
     assert len(instruction(language, counted=plain)) <= len(instruction(language)) / 2
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "ja", "zh"])
+def test_the_examples_suit_a_romance(language: str) -> None:
+    form = instruction(language, counted=NO_TRACKERS.in_profile("romance", trackers_of("romance", language)))
+    assert "status_changes" in form
+    assert not any(word in form for word in ("dead", "hostile", "hp_change"))
 
 
 async def test_what_the_profile_does_not_count_is_not_told_if_it_is_reported(plain_saga: Saga) -> None:
