@@ -28,11 +28,14 @@ MEMORIES = {
     "saga-600": "tests.fork.saga_memory:SagaInBrief",
     "saga-silent": "tests.fork.saga_memory:SagaWithoutReports",
     "mem0": "tests.fork.mem0_memory:Mem0",
+    "mem0-removing": "tests.fork.mem0_memory:Removing",
     "graphiti": "tests.fork.graphiti_memory:Graphiti",
+    "graphiti-removing": "tests.fork.graphiti_memory:Removing",
     "langmem": "tests.fork.langmem_memory:LangMem",
+    "letta": "tests.fork.letta_memory:Letta",
 }
 """The memories that are here, by name."""
-OTHERS = {"mem0", "graphiti", "langmem"}
+OTHERS = {"mem0", "mem0-removing", "graphiti", "graphiti-removing", "langmem", "letta"}
 """Those whose packages SAGA's environment does not have."""
 
 

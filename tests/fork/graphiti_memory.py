@@ -110,6 +110,9 @@ def _shown(asked: str, name: str) -> str:
 class Graphiti:
     """Graphiti, told each new turn once as an episode, a minute after the one before."""
 
+    removes = False
+    """Whether the episodes of replies that the chat no longer has are removed."""
+
     def __init__(self, story: Mapping[str, Any]) -> None:
         self.told = Told(story)
         self.player = story["player"]
@@ -117,7 +120,7 @@ class Graphiti:
         self.loop = asyncio.Runner()
         self.loop.run(self._open())
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
-        self.order: list[str] = []
+        self.episodes: dict[str, str] = {}
 
     async def _open(self) -> None:
         driver = KuzuDriver()
@@ -131,21 +134,30 @@ class Graphiti:
 
     def add(self, messages: Sequence[Message]) -> None:
         """Tell the turns that are new."""
+        for id_ in sorted(self.told.gone(messages)) if self.removes else ():
+            self.loop.run(self.graph.remove_episode(self.episodes.pop(id_)))
         for words, reply in self.told.new(messages):
             self.now += timedelta(minutes=1)
-            self.model.facts, self.model.now = facts(reply, self.told.spoken), self.now.isoformat()
+            self.model.facts, self.model.now = facts(reply["content"], self.told.spoken), self.now.isoformat()
             said = [f"{self.player}: {words}"] if words else []
-            body = "\n".join([*said, f"Narrator: {reply}"])
+            body = "\n".join([*said, f"Narrator: {reply['content']}"])
             added = self.loop.run(self.graph.add_episode("turn", body, "role-play", self.now, EpisodeType.message))
-            self.order.append(added.episode.uuid)
+            self.episodes[reply["id"]] = added.episode.uuid
 
     def context(self, question: str) -> str:
         """The facts that are found, in the order in which they were told last, and the end of the chat."""
         found = self.loop.run(self.graph.search(question, num_results=FOUND))
-        found.sort(key=lambda edge: max(map(self.order.index, edge.episodes)))
+        order = list(self.episodes.values())
+        found.sort(key=lambda edge: max(map(order.index, edge.episodes)))
         return "\n".join([*dict.fromkeys(edge.fact for edge in found), joined(self.told.chat[-SHOWN:])])
 
     def close(self) -> None:
         """Close the graph."""
         self.loop.run(self.graph.close())
         self.loop.close()
+
+
+class Removing(Graphiti):
+    """The same with a frontend that removes what is taken back."""
+
+    removes = True

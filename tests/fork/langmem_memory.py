@@ -89,9 +89,9 @@ class LangMem:
     def add(self, messages: Sequence[Message]) -> None:
         """Tell the turns that are new."""
         for words, reply in self.told.new(messages):
-            self.model.facts = facts(reply, self.told.spoken)
+            self.model.facts = facts(reply["content"], self.told.spoken)
             said = [{"role": "user", "content": words}] if words else []
-            self.manager.invoke({"messages": [*said, {"role": "assistant", "content": reply}]})
+            self.manager.invoke({"messages": [*said, {"role": "assistant", "content": reply["content"]}]})
 
     def context(self, question: str) -> str:
         """The memories that are found, and the end of the chat."""

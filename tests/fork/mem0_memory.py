@@ -52,6 +52,9 @@ class Truthful:
 class Mem0:
     """mem0, told each new turn once. What it finds comes in the order in which it was told."""
 
+    removes = False
+    """Whether the memories of replies that the chat no longer has are deleted."""
+
     def __init__(self, story: Mapping[str, Any]) -> None:
         self.told = Told(story)
         self.folder = tempfile.TemporaryDirectory(prefix="fork-mem0-")
@@ -66,7 +69,7 @@ class Mem0:
             }
         )
         self.memory.llm, self.memory.embedding_model = self.model, _ = Truthful(), Words()
-        self.order: list[str] = []
+        self.memories: dict[str, list[str]] = {}
 
     @property
     def calls(self) -> int:
@@ -75,19 +78,29 @@ class Mem0:
 
     def add(self, messages: Sequence[Message]) -> None:
         """Tell the turns that are new."""
+        for gone in sorted(self.told.gone(messages)) if self.removes else ():
+            for id_ in self.memories.pop(gone):
+                self.memory.delete(id_)
         for words, reply in self.told.new(messages):
-            self.model.facts = [fact.text for fact in facts(reply, self.told.spoken)]
+            self.model.facts = [fact.text for fact in facts(reply["content"], self.told.spoken)]
             said = [{"role": "user", "content": words}] if words else []
-            found = self.memory.add([*said, {"role": "assistant", "content": reply}], **_STORY)["results"]
-            self.order += (each["id"] for each in found)
+            found = self.memory.add([*said, {"role": "assistant", "content": reply["content"]}], **_STORY)["results"]
+            self.memories[reply["id"]] = [each["id"] for each in found]
 
     def context(self, question: str) -> str:
         """The memories that are found, oldest first, and the end of the chat."""
         found = self.memory.search(question, top_k=FOUND, filters=_STORY)["results"]
-        found.sort(key=lambda each: self.order.index(each["id"]))
+        order = [id_ for ids in self.memories.values() for id_ in ids]
+        found.sort(key=lambda each: order.index(each["id"]))
         return "\n".join([*(each["memory"] for each in found), joined(self.told.chat[-SHOWN:])])
 
     def close(self) -> None:
         """Close the stores."""
         self.memory.close()
         self.folder.cleanup()
+
+
+class Removing(Mem0):
+    """The same with a frontend that deletes what is taken back."""
+
+    removes = True

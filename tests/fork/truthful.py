@@ -83,7 +83,13 @@ class Told:
         self.chat: Sequence[Message] = ()
         self._seen: set[str] = set()
 
-    def new(self, messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+    def gone(self, messages: Sequence[Message]) -> set[str]:
+        """The ids of the replies that the chat no longer has. If they come back, they are new."""
+        gone = self._seen - {message["id"] for message in messages}
+        self._seen -= gone
+        return gone
+
+    def new(self, messages: Sequence[Message]) -> Iterator[tuple[str, Message]]:
         """Keep the chat as it is, and give the words and the reply of each new turn."""
         self.chat = messages[1:]
         words = ""
@@ -92,4 +98,4 @@ class Told:
                 words = message["content"]
             elif message["id"] not in self._seen:
                 self._seen.add(message["id"])
-                yield words, message["content"]
+                yield words, message
