@@ -36,11 +36,11 @@ def _commit(
     changes = [each for each in (*((key, None) for (key,) in deletes), *puts) if not each[0].startswith(_SIGN)]
     with self.writing() as connection:
         for key, raw, wanted in expected:
-            row = connection.execute(sqlite._GET, (raw,)).fetchone()
+            row = connection.execute(sqlite.GET, (raw,)).fetchone()
             if (row[0] if row else None) != wanted:
                 raise Conflict(key)
-        connection.executemany(sqlite._DELETE, deletes)
-        connection.executemany(sqlite._PUT, puts)
+        connection.executemany(sqlite.DELETE, deletes)
+        connection.executemany(sqlite.PUT, puts)
         connection.execute(TABLE)
         if changes:
             told = "INSERT INTO changes (at, who, rows) VALUES (?, ?, ?)"
