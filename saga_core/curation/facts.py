@@ -25,7 +25,7 @@ from saga_core.model import (
     fold,
     redirected,
 )
-from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, weight
+from saga_core.projection import BOND, DEATH, EVENT, MEETING, THING, clauses, named, people_in, weight
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
 
@@ -95,6 +95,8 @@ class Fact:
     """Names of which a text must have at least one to contain the fact."""
     said: str = ""
     """What a clause of the text must say besides."""
+    people: int = 0
+    """How many characters a remark names."""
 
 
 def facts_of(steps: Sequence[ReplayedTurn], language: str, *, of: Sequence[ReplayedTurn] | None = None) -> list[Fact]:
@@ -147,16 +149,24 @@ def _of_step(step: ReplayedTurn, words: Texts, untrue: Collection[tuple[int, str
         elif isinstance(event, deltas.Noted) and (depth, event.text) not in untrue:
             text = " ".join(event.text.split())[:_NOTE].rstrip(" ;.")
             if text:
-                yield fact(text.replace(";", ","), weight(text))
+                yield _remark(depth, text.replace(";", ","), weight(text), people_in(after), turn)
+
+
+def _remark(depth: int, text: str, weight: int, people: Sequence[tuple[str, str]], turn: str = "") -> Fact:
+    """A remark. What is between people weighs more than what one of them does alone."""
+    count = len(named(text, people))
+    return Fact(depth, text, max(weight, MEETING) if count > 1 else weight, turn, people=count)
 
 
 def _status(state: WorldState, who: str) -> str:
     return str(state.entities[who].get("status") or "") if who in state.entities else ""
 
 
-def facts_in(parts: Sequence[StoryPart], happened: frozenset[str]) -> list[Fact]:
-    """Return the facts in parts of a story, one for each clause. ``happened`` are the names of the story's events."""
-    return [Fact(part.first, clause, weight(clause, happened)) for part in parts for clause in clauses(part.text)]
+def facts_in(parts: Sequence[StoryPart], state: WorldState) -> list[Fact]:
+    """Return the facts in parts of the story of a state, one for each clause."""
+    people, happened = people_in(state), state.event_names
+    told = [(part.first, clause) for part in parts for clause in clauses(part.text)]
+    return [_remark(depth, clause, weight(clause, happened), people) for depth, clause in told]
 
 
 def lost(text: str, facts: Sequence[Fact]) -> list[Fact]:
@@ -196,15 +206,23 @@ def _share(stems: Sequence[str], folded: str) -> float:
 
 
 def condensed(facts: Sequence[Fact], limit: int, language: str = DEFAULT) -> str:
-    """Return the facts with the highest weight, in order and each a sentence, in ``limit`` characters."""
+    """Return the facts with the highest weight, in order and each a sentence, in ``limit`` characters.
+
+    Of equal weight, those that name more people come first. What one does alone takes no room of a weightier fact.
+    """
     stop = language_of(language).texts.stop
     between = " " if stop == "." else ""
     chosen: list[tuple[int, Fact]] = []
     spent = 0
     seen: set[str] = set()
-    for at, fact in sorted(enumerate(facts), key=lambda each: (-each[1].weight, each[0])):
+    left_out = 0
+    for at, fact in sorted(enumerate(facts), key=lambda each: (-each[1].weight, -each[1].people, each[0])):
         cost = len(_sentence(fact.text, stop)) + len(between)
-        if fact.text not in seen and spent + cost <= limit:
+        if fact.text in seen or fact.weight < min(left_out, THING):
+            continue
+        if spent + cost > limit:
+            left_out = max(left_out, fact.weight)
+        else:
             seen.add(fact.text)
             chosen.append((at, fact))
             spent += cost
@@ -274,7 +292,7 @@ def condense(view: CurationView, compress_after: int) -> tuple[Proposal, ...]:
         elif part.level == SCENE and part.last <= view.state.depth - compress_after:
             scenes.append(part)
         if len(scenes) == CHAPTER_SCENES:
-            text = condensed(facts_in(scenes, view.state.event_names), CHAPTER_CHARS, view.language)
+            text = condensed(facts_in(scenes, view.state), CHAPTER_CHARS, view.language)
             proposals.append(story_proposal(CHAPTER, scenes[0].first, scenes[-1].last, text, ()))
             scenes = []
     return tuple(proposals)

@@ -146,7 +146,7 @@ class _Judge:
         own = [step for step in self.steps if first <= step.turn.depth <= last]
         facts = facts_of(self.steps, self.view.language, of=own)
         inside = [part for part in parts if first <= part.first and part.last <= last]
-        facts = [*facts_in(inside, self.state.event_names), *facts]
+        facts = [*facts_in(inside, self.state), *facts]
         missing = lost(text, facts)
         if missing:
             room = MAX_STORY_CHARS - len(text) - 2

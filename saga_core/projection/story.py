@@ -39,16 +39,16 @@ def without_settled(texts: Sequence[str], state: WorldState) -> list[str]:
     people = _people(state)
     for at, sentence, says in sentences:
         if says is Says.DIES:
-            named = _named(sentence, people) if living else frozenset[str]()
-            if named and named <= living:
+            about = named(sentence, people) if living else frozenset[str]()
+            if about and about <= living:
                 gone.add((at, sentence))
         elif settling:
-            named = _named(sentence, people)
+            about = named(sentence, people)
             if Says.SETTLES in says:
-                debts, paid = _paid(debts, named)
+                debts, paid = _paid(debts, about)
                 gone.update((where, owed) for where, owed, _ in paid)
             if says is not Says.SETTLES:
-                debts.append((at, sentence, named))
+                debts.append((at, sentence, about))
     if not gone:
         return list(texts)
     return [_without(text, {told for where, told in gone if where == at}) for at, text in enumerate(texts)]
@@ -66,13 +66,16 @@ def _paid(
     return [debt for debt in debts if debt not in paid], paid
 
 
+def people_in(state: WorldState) -> tuple[tuple[str, str], ...]:
+    """Return the names of each character, with the character's id."""
+    return tuple((part, each.id) for each in state.of_kind(Kind.CHARACTER) for part in _called(each.names))
+
+
 def _people(state: WorldState) -> tuple[tuple[str, str], ...]:
-    """Return the names of each character except the player's, with the character's id."""
-    others = (each for each in state.of_kind(Kind.CHARACTER) if each.id != state.player)
-    return tuple((part, each.id) for each in others for part in _called(each.names))
+    return tuple(each for each in people_in(state) if each[1] != state.player)
 
 
-def _named(sentence: str, people: Iterable[tuple[str, str]]) -> frozenset[str]:
+def named(sentence: str, people: Iterable[tuple[str, str]]) -> frozenset[str]:
     """Return the ids of the ``people`` that a sentence names."""
     folded = match_text(sentence)
     return frozenset(id_ for part, id_ in people if part in folded and mentions_folded(folded, part))

@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.curation.corrections import correct
-from saga_core.curation.facts import BOND, Fact, condense, condensed, facts_of, lost, replay, scenes_of
+from saga_core.curation.facts import BOND, Fact, condense, condensed, facts_in, facts_of, lost, replay, scenes_of
 from saga_core.curation.validation import rule
 from saga_core.errors import BadInput
 from saga_core.model import deltas
-from saga_core.model.entities import Kind
+from saga_core.model.curated import SCENE
+from saga_core.model.entities import Entity, Kind, StoryPart
 from saga_core.model.folding import fold
 from saga_core.model.tree import Delta
 from saga_core.model.world_state import MAX_STORY, MAX_STORY_CHARS, WorldState
@@ -52,6 +53,52 @@ def play(turns: int, *, key: bool = True) -> Stage:
 
 def tokens(text: str) -> int:
     return len(text) // 2 + 1
+
+
+BETWEEN = {
+    "en": (
+        ("Ben bought a bowl of soup with too much pepper in it and praised it very much indeed", True),
+        ("Osric demands 300 crowns from Mara by Friday noon or he will tell the miller about the cellar", False),
+        ("Ben looked at the stars for a long time and thought of his horse", True),
+        ("Mara told Ben that the innkeeper before her was her father; nobody else knows", False),
+    ),
+    "ko": (
+        ("벤자민이 후추를 너무 많이 넣은 수프를 한 그릇 사서 아주 맛있다고 칭찬하며 다 먹었다", True),
+        ("오스릭이 금요일까지 마라에게 삼백 냥을 요구하며 지하실 이야기를 방앗간에 알리겠다고 한다", False),
+        ("벤자민이 오랫동안 별을 바라보며 두고 온 말을 생각했다", True),
+        ("마라가 예전 여관 주인이 자기 아버지였다고 벤자민에게 털어놓았다", False),
+    ),
+    "ja": (
+        ("ベンは胡椒の入りすぎたスープを買ってとても褒めた", True),
+        ("オスリックは金曜までに三百枚をマーラに求め、地下室の話を粉屋にすると言う", False),
+        ("ベンは長いあいだ星を眺めて馬のことを思った", True),
+        ("マーラは前の宿の主人が父だったとベンに話した", False),
+    ),
+    "zh": (
+        ("本杰明买了一碗胡椒太多的汤并且大加称赞", True),
+        ("奥斯里克要玛拉在周五之前付三百克朗，否则就把地窖的事告诉磨坊主", False),
+        ("本杰明望着星星想念他的马想了很久", True),
+        ("玛拉告诉本杰明从前的旅店主人是她的父亲", False),
+    ),
+}
+PEOPLE = {
+    "en": ("Ben", "Mara", "Osric"),
+    "ko": ("벤자민", "마라", "오스릭"),
+    "ja": ("ベン", "マーラ", "オスリック"),
+    "zh": ("本杰明", "玛拉", "奥斯里克"),
+}
+
+
+@pytest.mark.parametrize("language", list(BETWEEN))
+def test_what_is_between_people_comes_before_what_one_does_alone(language: str) -> None:
+    ids = [f"c{at}" for at in range(3)]
+    people = {id_: Entity(id_, Kind.CHARACTER, name) for id_, name in zip(ids, PEOPLE[language], strict=True)}
+    state = WorldState(player="c0", entities=people)
+    parts = [StoryPart(SCENE, at, at, text.replace(";", ",")) for at, (text, _) in enumerate(BETWEEN[language], 1)]
+    room = sum(len(text) + 2 for text, alone in BETWEEN[language] if not alone)
+    told = condensed(facts_in(parts, state), room, language)
+    for part, (text, alone) in zip(parts, BETWEEN[language], strict=True):
+        assert (part.text in told) is not alone, text
 
 
 @pytest.fixture(scope="module")
