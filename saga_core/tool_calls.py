@@ -11,6 +11,8 @@ from typing import Any
 
 from attrs import define, field
 
+from saga_core import codec
+
 _MOST = 65_536
 """Characters of an own call's arguments that are kept."""
 _MOST_CALLS = 8
@@ -48,15 +50,26 @@ class GatheredCall:
     def parsed(self) -> Any:
         """The arguments as parsed JSON; invalid JSON becomes an object with the text under ``arguments``."""
         try:
-            return json.loads(self.arguments or "{}")
+            return _read(self.arguments or "{}")
         except (ValueError, RecursionError):
             return {"arguments": self.arguments}
+
+    @property
+    def sent_back(self) -> str:
+        """The arguments as a JSON object: many providers refuse a prompt whose calls have anything else."""
+        if _is_object(self.arguments):
+            return self.arguments
+        return json.dumps(self.parsed if isinstance(self.parsed, dict) else {})
+
+
+def _read(arguments: str) -> Any:
+    return json.loads(arguments, parse_constant=codec.no_constant, parse_float=codec.finite)
 
 
 def _is_object(arguments: str) -> bool:
     """Whether arguments are a whole JSON object."""
     try:
-        return isinstance(json.loads(arguments), dict)
+        return isinstance(_read(arguments), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -188,7 +201,7 @@ class OwnCalls:
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments or "{}"},
+                "function": {"name": call.name, "arguments": call.sent_back},
                 **({"extra_content": call.extra} if call.extra else {}),
             }
             for call in calls

@@ -22,6 +22,11 @@ def called(name: str, arguments: dict[str, Any], index: int = 0) -> dict[str, An
     return {"index": index, "id": f"{name}-{index}", "type": "function", "function": function}
 
 
+def said(name: str, arguments: str) -> dict[str, Any]:
+    """A call whose arguments are any text."""
+    return {**called(name, {}), "function": {"name": name, "arguments": arguments}}
+
+
 def calls(*made: dict[str, Any], text: str = "") -> Any:
     """A reply that calls tools."""
     return says(text, extra={"tool_calls": list(made)}, finish="tool_calls")
@@ -202,11 +207,9 @@ async def test_a_reply_that_has_begun_and_a_completed_text_are_offered_none(clie
         (called("recall", {"query": "x", "limit": [1]}), "limit: a list is not allowed"),
         (called("roll", {"dice": "a coin"}), "dice: 'a coin' are no dice"),
         (called("roll", {"dice": "\udfff"}), "dice: '\\udfff' are no dice"),
-        ({**called("roll", {}), "function": {"name": "roll", "arguments": "[1]"}}, "roll: the arguments are no object"),
-        (
-            {**called("roll", {}), "function": {"name": "roll", "arguments": "{"}},
-            "arguments: roll has no such argument",
-        ),
+        *((said("roll", each), "roll: the arguments are no object") for each in ("[1]", "null", '"2d6"')),
+        *((said("roll", each), "arguments: roll has no such argument") for each in ("{", '{"dice": NaN}', "2d6")),
+        (said("recall", json.dumps({"query": "x" * 70_000})), "arguments: recall has no such argument"),
     ],
 )
 async def test_a_wrong_call_gets_an_error_and_the_story_goes_on(
@@ -214,7 +217,10 @@ async def test_a_wrong_call_gets_an_error_and_the_story_goes_on(
 ) -> None:
     upstream.then(calls(call), says("The coin shows a head."))
     assert (await client.chat(words("I throw a coin."))).text == "The coin shows a head."
-    assert json.loads(upstream.requests[-1].messages[-1]["content"])["error"].startswith(error)
+    sent, answer = upstream.requests[-1].messages[-2:]
+    assert json.loads(answer["content"])["error"].startswith(error)
+    arguments = json.loads(sent["tool_calls"][0]["function"]["arguments"], parse_constant=pytest.fail)
+    assert isinstance(arguments, dict), "providers refuse a prompt whose calls have anything else"
 
 
 async def test_a_long_question_in_korean_is_answered(client: Client, upstream: Upstream) -> None:
