@@ -27,9 +27,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def read_json(body: bytes) -> Any:
-    """Return the JSON value in a request's body. Raises ``RequestError``."""
-    check_density(body)
+def read_json(body: bytes, most: int = MAX_NODES) -> Any:
+    """Return the JSON value in a request's body, which holds at most ``most`` values. Raises ``RequestError``."""
+    check_density(body, most)
     try:
         text = body.decode("utf-8-sig")  # given bytes, json.loads would also accept UTF-16
         value = json.loads(text, parse_constant=codec.no_constant, parse_float=codec.finite)
@@ -39,7 +39,7 @@ def read_json(body: bytes) -> Any:
         raise RequestError("the body is nested too deeply", param="body") from None
     except ValueError as error:
         raise RequestError(f"the body is not JSON: {error}", param="body") from None
-    check_nodes(value)
+    check_nodes(value, most)
     if b"\\u" in body and _ESCAPED_SURROGATE.search(body):
         value = _without_surrogates(value)
     return value
@@ -65,14 +65,14 @@ def to_json(value: Any) -> str:
 # -- limits ----------------------------------------------------------------------------------------------------
 
 
-def check_density(body: bytes) -> None:
-    """Raise ``RequestError`` if a body holds too many values.
+def check_density(body: bytes, most: int = MAX_NODES) -> None:
+    """Raise ``RequestError`` if a body holds more than ``most`` values.
 
     Counts the separators outside of strings. It runs before the JSON is parsed, because the objects would take fifty
     times the memory.
     """
-    if len(body) > MAX_NODES and _separators(body) > MAX_NODES and _separators(_STRING.sub(b"", body)) > MAX_NODES:
-        raise RequestError(f"the body holds more than {MAX_NODES:,} values", param="body", status=413)
+    if len(body) > most and _separators(body) > most and _separators(_STRING.sub(b"", body)) > most:
+        raise RequestError(f"the body holds more than {most:,} values", param="body", status=413)
 
 
 def _separators(body: bytes) -> int:
@@ -85,15 +85,15 @@ def _separators(body: bytes) -> int:
     return found
 
 
-def check_nodes(value: Any) -> None:
-    """Raise ``RequestError`` if a request's JSON has too many values or nesting levels."""
+def check_nodes(value: Any, most: int = MAX_NODES) -> None:
+    """Raise ``RequestError`` if a request's JSON has more than ``most`` values, or too many nesting levels."""
     level, nodes = [value] if type(value) in (dict, list) else [], 1
     for _ in range(MAX_DEPTH + 1):
         held = [each.values() if type(each) is dict else each for each in level]
         found = sum(map(len, held))
         nodes += found
-        if nodes > MAX_NODES:
-            raise RequestError(f"the body holds more than {MAX_NODES:,} values", param="body", status=413)
+        if nodes > most:
+            raise RequestError(f"the body holds more than {most:,} values", param="body", status=413)
         if not found:
             return
         level = [child for each in held for child in each if type(child) is dict or type(child) is list]

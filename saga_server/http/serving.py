@@ -26,7 +26,7 @@ from saga_server.http.cpu_shares import SHARE, in_helper, leave
 from saga_server.http.door import DOORS, PLACE, Doors, ModelFormat, Place
 from saga_server.http.errors import RequestError
 from saga_server.http.exchange import EXCHANGES, Call, Exchange
-from saga_server.http.json_body import check_text, read_json, to_json
+from saga_server.http.json_body import MAX_NODES, check_text, read_json, to_json
 from saga_server.http.request_names import read_names
 from saga_server.tenancy import tenancy_of
 
@@ -89,9 +89,12 @@ def _read(body: bytes, read: Callable[[Incoming], R], incoming: Incoming) -> R:
     return found
 
 
-async def json_of(request: web.Request, none: Any = None) -> Any:
-    """Return the JSON value in the body; ``none`` for an empty body. Raises ``RequestError``."""
-    return await _beside(request, read_json) if request[BODY] else none
+async def json_of(request: web.Request, none: Any = None, most: int = MAX_NODES) -> Any:
+    """Return the JSON value in the body, of at most ``most`` values; ``none`` for an empty body.
+
+    Raises ``RequestError``.
+    """
+    return await _beside(request, read_json, most) if request[BODY] else none
 
 
 async def _beside(request: web.Request, work: Callable[..., T], *more: Any) -> T:

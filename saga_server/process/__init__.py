@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         READY,
         READY_AT,
         STOPPING,
+        AnswerLost,
         NotAnswered,
         address_of,
         ask,

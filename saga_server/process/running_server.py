@@ -34,13 +34,17 @@ class NotAnswered(SagaError):
     """The server that has the stores open could not be asked."""
 
 
+class AnswerLost(NotAnswered):
+    """The server may have done what it was asked for, but its answer could not be read."""
+
+
 async def whole_answer(answer: ClientResponse, most: int) -> bytes:
-    """Read the body of an answer. Raises ``NotAnswered`` as soon as it is larger than ``most`` bytes."""
+    """Read the body of an answer. Raises ``AnswerLost`` as soon as it is larger than ``most`` bytes."""
     found = bytearray()
     async for chunk in answer.content.iter_any():
         found += chunk
         if len(found) > most:
-            raise NotAnswered(f"{answer.url}: the answer has more than {most >> 20:,} MB")
+            raise AnswerLost(f"{answer.url}: the answer has more than {most >> 20:,} MB")
     return bytes(found)
 
 
@@ -137,7 +141,8 @@ async def call_api(
 
     ``url`` is its address. ``most`` is the limit of an answer in bytes, ``seconds`` that of the time, ``unix`` the path
     of a Unix socket that is used instead of the host in ``url``, and ``sent`` goes to aiohttp's ``request``. Raises
-    ``NotAnswered`` when the server cannot be asked, and ``NotFound`` or ``BadInput`` with the server's own message.
+    ``NotAnswered`` when the server cannot be asked, ``AnswerLost`` when only its answer is missing, and ``NotFound`` or
+    ``BadInput`` with the server's own message.
     """
     import aiohttp
 
@@ -155,7 +160,8 @@ async def call_api(
             raw, status, kind = await whole_answer(answer, most), answer.status, answer.content_type
         found: Any = json.loads(raw) if kind == "application/json" else raw
     except (aiohttp.ClientError, TimeoutError, ValueError, RecursionError) as error:
-        raise NotAnswered(f"{url}: the server does not answer ({type(error).__name__}: {error})") from error
+        failed = NotAnswered if isinstance(error, aiohttp.ClientConnectorError) else AnswerLost
+        raise failed(f"{url}: the server does not answer ({type(error).__name__}: {error})") from error
     if status < 300:
         return found
     refused = {400: BadInput, 404: NotFound}.get(status, NotAnswered)

@@ -29,13 +29,14 @@ async def over_http(request: web.Request) -> web.StreamResponse:
     return answered
 
 
-_REFUSED = -32600
-"""The code of JSON-RPC for an invalid request."""
+_NO_JSON, _REFUSED = -32700, -32600
+"""The codes of JSON-RPC for a body that cannot be read as JSON, and for an invalid request."""
 
 
 def rpc_error(failure: Failure) -> Mapping[str, Any]:
     """An error in the format of JSON-RPC. The message that it answers may not have been read."""
-    return {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": failure.message}}
+    code = _NO_JSON if (failure.status, failure.param) == (400, "body") else _REFUSED
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": failure.message}}
 
 
 DOOR = Door(paths={"/mcp": {"POST": over_http}}, admin=True, error=rpc_error)

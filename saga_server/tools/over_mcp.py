@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -15,12 +14,14 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from saga_core.errors import SagaError
+from saga_server.http import to_json
+from saga_server.process import AnswerLost
 from saga_server.tools.catalog import TOOLS, Call, Tool
 from saga_server.tools.manuals import mcp_form
-from saga_server.tools.resources import Library
+from saga_server.tools.resources import Library, too_long
 
-_MOST: Final = 200_000
-"""The most characters of an answer."""
+_SHORT: Final = 4_000
+"""The most characters of a part that stays where the answer of a write is too long."""
 MOST_BYTES: Final = 8 << 20
 """The most bytes of what SAGA answers, of which a client gets no more than these characters."""
 SECONDS: Final = 60.0
@@ -51,14 +52,15 @@ def mcp_server(tools: Sequence[Tool], answer: Answer, session: str | None = None
             why = f" here, where {hidden[0]} is not among the allowed risks" if hidden else ""
             return _result(f"{params.name[:80]}: no such tool{why}; there are {', '.join(by_name)}", failed=True)
         try:
-            text = json.dumps(await answer(tool.call(params.arguments or {})), ensure_ascii=False)
+            found = await answer(tool.call(params.arguments or {}))
         except SagaError as error:
-            return _result(tool.in_its_words(str(error)), failed=True)
-        if len(text) > _MOST:
-            return _result(
-                f"the answer has {len(text)} characters, at most {_MOST} are sent; ask for less", failed=True
-            )
-        return _result(text)
+            unsure = isinstance(error, AnswerLost) and tool.risk != "read"
+            more = "; look whether it was made all the same" if unsure else ""
+            return _result(f"{tool.in_its_words(str(error))}{more}", failed=True)
+        why = too_long(text := to_json(found))
+        if why and tool.risk != "read":  # it was made, and must not be reported as failed
+            return _result(to_json(_shortened(found)))
+        return _result(why or text, failed=bool(why))
 
     library = Library(answer, session)
 
@@ -90,6 +92,12 @@ def mcp_server(tools: Sequence[Tool], answer: Answer, session: str | None = None
         on_list_prompts=list_prompts if reads else None,
         on_get_prompt=get_prompt if reads else None,
     )
+
+
+def _shortened(made: Mapping[str, Any]) -> dict[str, Any]:
+    """What a write returned, without the parts that are too long, and with their names."""
+    kept = {name: value for name, value in made.items() if len(to_json(value)) <= _SHORT}
+    return {**kept, "left_out": {name: f"more than {_SHORT} characters" for name in made if name not in kept}}
 
 
 def _result(text: str, *, failed: bool = False) -> types.CallToolResult:

@@ -5,7 +5,6 @@ Each is read by the admin API with the caller's own key, as the tools are. Behin
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -16,10 +15,13 @@ from mcp.shared.exceptions import MCPError
 
 from saga_core.errors import SagaError
 from saga_core.values import PAGE_NAMES
+from saga_server.http import to_json
 from saga_server.tools.catalog import PAGES, SESSION, SESSIONS, WHO_IS, WORLD, Call, Tool
 
 Answer = Callable[[Call], Awaitable[Any]]
 
+MOST: Final = 200_000
+"""The most characters of an answer."""
 _SCHEME: Final = "saga://"
 _LISTED: Final = 100
 """The most sessions of one page of the list."""
@@ -70,12 +72,13 @@ class Library:
         if kind == "sessions" and len(names) == 2 and names[1] in PAGE_NAMES:
             text, mime = await self._page(names[0], names[1]), "text/markdown"
         elif kind == "sessions" and len(names) == 1 and self.session is None:
-            text = _json(await self._read(SESSION, {"session": names[0]}))
+            text = to_json(await self._read(SESSION, {"session": names[0]}))
         elif kind == "worlds" and len(names) == 1 and self.session is None:
-            text = _json(await self._read(WORLD, {"world": names[0]}))
+            text = to_json(await self._read(WORLD, {"world": names[0]}))
         else:
             raise _refusal(f"{uri[:200]}: no such resource; the templates and the list name those that there are")
-        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, text=text, mime_type=mime)])
+        sent = _sent(text)
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, text=sent, mime_type=mime)])
 
     def prompts(self) -> types.ListPromptsResult:
         """List the prompts."""
@@ -101,13 +104,14 @@ class Library:
             text = "\n\n".join([_DATA, *pages, "Tell in a few lines what happened so far, and how things stand."])
         elif name == "character_sheet":
             found = await self._read(WHO_IS, {"session": session, "entity": arguments.get("entity", "")})
-            text = f"{_DATA}\n\n{_json(found)}\n\nWrite the character sheet."
+            text = f"{_DATA}\n\n{to_json(found)}\n\nWrite the character sheet."
         elif name == "continue_in_new_chat":
             found = await self._read(SESSION, {"session": session})
             text = f"[[saga:continue={found['id']}]]"
         else:
             raise _refusal(f"{name[:80]}: no such prompt")
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
+        content = types.TextContent(text=_sent(text))
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
     async def _page(self, session: str, page: str) -> str:
         if self.session is not None and session != self.session:
@@ -124,12 +128,19 @@ class Library:
             raise _refusal(tool.in_its_words(str(error))) from error
 
 
+def too_long(text: str) -> str:
+    """Return why an answer is not sent; empty if it is short enough."""
+    return f"the answer has {len(text)} characters, at most {MOST} are sent; ask for less" if len(text) > MOST else ""
+
+
+def _sent(text: str) -> str:
+    if why := too_long(text):
+        raise _refusal(why)
+    return text
+
+
 def _resource(name: str, path: str, kind: str) -> types.Resource:
     return types.Resource(name=name, uri=_SCHEME + path, mime_type=kind)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _refusal(message: str) -> MCPError:

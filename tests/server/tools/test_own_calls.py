@@ -14,6 +14,7 @@ from tests.server.conftest import Serve
 from tests.server.tools.test_tools import BY_NAME, posted
 
 ADMIN = "admin-key-1"
+MESSAGE = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 
 @pytest.fixture
@@ -56,12 +57,74 @@ async def test_a_player_does_not_learn_the_servers_address(admin: Client, monkey
     monkeypatch.setattr("saga_server.tools.over_http.SECONDS", 1e-9)
     told = await posted(mine, "/mcp", "undo", {"session": "tale", "change": "a1"})
     assert "the server does not answer" in told and "127.0.0.1" not in told
+    assert told.endswith("look whether it was made all the same")
+
+
+CALL = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "roll", "arguments": {"dice": %s}}}'
+
+
+@pytest.mark.parametrize(
+    ("dice", "status", "code", "reason"),
+    [
+        (f'"{"d" * (512 << 10)}"', 413, -32600, "the message is larger than 512 KB"),
+        (f"[{'[],' * 10_000}1]", 413, -32600, "the body holds more than 10,000 values"),
+        (f"{'[' * 65}{']' * 65}", 400, -32700, "the body is nested too deeply: more than 64 levels"),
+        ("d6", 400, -32700, "the body is not JSON: Expecting value"),
+        ("NaN", 400, -32700, "the body is not JSON: NaN is no JSON number"),
+    ],
+)
+async def test_a_message_that_is_too_large_is_not_read(
+    admin: Client, dice: str, status: int, code: int, reason: str
+) -> None:
+    """The package reads a message in one step, and nobody else is served meanwhile: seconds, for one of 4 MB."""
+    reply = await admin.post("/mcp", data=(CALL % dice).encode(), headers=MESSAGE)
+    assert (reply.status, reply.json["error"]["code"]) == (status, code)
+    assert reply.json["error"]["message"].startswith(reason)
+
+
+async def test_a_message_is_read_as_any_request(admin: Client) -> None:
+    body = "\ufeff" + CALL % r'"\ud800"'
+    reply = await admin.post("/mcp", data=body.encode(), headers=MESSAGE)
+    assert "'\ufffd' are no dice" in reply.json["result"]["content"][0]["text"]
+
+
+async def answered(client: Client, method: str, **params: Any) -> Any:
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return (await client.post("/mcp?allow=read&allow=change", json=message, headers=MESSAGE)).json
 
 
 async def asked(client: Client, method: str, **params: Any) -> Any:
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    accept = {"Accept": "application/json, text/event-stream"}
-    return (await client.post("/mcp", json=message, headers=accept)).json["result"]
+    return (await answered(client, method, **params))["result"]
+
+
+async def test_what_is_read_is_bounded_as_the_answers_of_tools_are(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = await player(admin)
+    monkeypatch.setattr("saga_server.tools.resources.MOST", 50)
+    for method, params in (
+        ("resources/read", {"uri": "saga://sessions/tale"}),
+        ("prompts/get", {"name": "character_sheet", "arguments": {"session": "tale", "entity": "Player"}}),
+    ):
+        why = (await answered(mine, method, **params))["error"]["message"]
+        assert why.endswith("characters, at most 50 are sent; ask for less")
+    told = await asked(mine, "tools/call", name="who_is", arguments={"session": "tale", "entity": "Player"})
+    assert told["isError"] and told["content"][0]["text"].endswith("at most 50 are sent; ask for less")
+
+
+async def test_a_write_whose_answer_is_too_long_is_not_told_as_failed(
+    admin: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = await player(admin)
+    monkeypatch.setattr("saga_server.tools.resources.MOST", 200)
+    monkeypatch.setattr("saga_server.tools.over_mcp._SHORT", 100)
+    move = {"session": "tale", "kind": "move", "place": "The Castle of the Four Winds"}
+    told = await asked(mine, "tools/call", name="correct", arguments=move)
+    assert not told["isError"]
+    made = json.loads(told["content"][0]["text"])
+    assert made["left_out"] == {"effect": "more than 100 characters"} and "effect" not in made
+    (change,) = (await mine.get("/api/sessions/tale/changes")).json["changes"]
+    assert change["id"] == made["change"]
 
 
 @pytest.mark.parametrize(
