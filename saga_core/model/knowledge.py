@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
-from saga_core.model.tree import ReportStatus, TurnNode
+from saga_core.model.tree import TurnNode
 
 if TYPE_CHECKING:  # a draft holds a state, which holds what is defined here
     from saga_core.model.deltas import AudienceSet
@@ -68,9 +68,6 @@ def set_audience(draft: Draft, event: AudienceSet) -> None:
         del audiences[oldest]
 
 
-_REPORTED = (ReportStatus.OK, ReportStatus.PARTIAL)
-
-
 def hearing(
     node: TurnNode, audiences: Mapping[int, Audience], ids: Collection[str], assumed: int | None = None
 ) -> Hearing | None:
@@ -90,11 +87,11 @@ def hearing(
             return Hearing(node.depth) if any(each in ids for each in audience.only) else None
         if any(each in ids for each in audience.missed):
             return None
-    if node.parent is None or node.present is None or node.status not in _REPORTED:
+    if node.parent is None or node.company is None:
         return Hearing(node.depth)
     if assumed is not None and node.depth >= assumed:
         return Hearing(node.depth)
-    return Hearing(node.depth) if any(each in ids for each in node.present) else None
+    return Hearing(node.depth) if any(each in ids for each in node.company) else None
 
 
 def assumed_from(met: Collection[str], audiences: Mapping[int, Audience], ids: Collection[str]) -> int | None:

@@ -44,6 +44,9 @@ class ReportStatus(StrEnum):
     """Not asked for: a side request, or a turn that was adopted without one."""
 
 
+_REPORTED = (ReportStatus.OK, ReportStatus.PARTIAL)
+
+
 @frozen
 class Delta:
     """What one turn changed. The empty delta is valid: nothing changed."""
@@ -264,6 +267,11 @@ class TurnNode:
     """The ids of the characters who were with the player; None if that was not recorded."""
     told: tuple[str, ...] = ()
     """Names of the lore entries with their own schedule that this turn's context included."""
+
+    @property
+    def company(self) -> tuple[str, ...] | None:
+        """The ids of the characters who were with the player; None if no report says who is there."""
+        return self.present if self.parent is None or self.status in _REPORTED else None
 
     @property
     def unreported(self) -> bool:

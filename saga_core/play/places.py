@@ -192,7 +192,7 @@ async def adopt(
         )
         state = fold(before, delta, turn=turn.id, depth=turn.depth)
         episode = render_episode(delta, state, turn.user, turn.reply, language)
-        present = witnesses(before, state)
+        present = witnesses(above, before, state)
         node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present)
         live.record(turn, node, state)
         moved.update(

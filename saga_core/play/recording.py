@@ -315,7 +315,8 @@ class _Records:
         names = Names(after)
         who = names.ensure(Kind.CHARACTER, member)
         audience = after.audiences.get(after.depth, Audience())
-        if who == after.player or (who in witnesses(before, after) and who not in audience.missed):
+        there = witnesses(self.live.tree.get(self.start.place.parent), before, after)
+        if who == after.player or (who in there and who not in audience.missed):
             return ()
         return (*names.introduced, deltas.AudienceSet(who=(who,)))
 
@@ -323,7 +324,8 @@ class _Records:
         state = fold(before, turn.delta, turn=turn.id, depth=turn.depth)
         side = turn.kind is TurnKind.SIDE
         episode = "" if side else render_episode(turn.delta, state, turn.user, turn.reply, self.live.world.language)
-        present = None if side else witnesses(before, state)
+        above = self.live.tree.get(turn.parent) if turn.parent is not None else None
+        present = None if side or above is None else witnesses(above, before, state)
         lore = () if side else self.context.timed_lore
         key = identity_key(turn.reply)
         node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present, told=lore)

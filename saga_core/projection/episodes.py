@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from saga_core.language import language_of, looked_through
-from saga_core.model import Delta, WorldState, deltas
+from saga_core.model import Delta, TurnNode, WorldState, deltas
 from saga_core.state_block import prose_of
 
 
@@ -41,9 +41,13 @@ def render_episode(delta: Delta, after: WorldState, user: str, reply: str, langu
     return "\n".join(lines)
 
 
-def witnesses(before: WorldState, after: WorldState) -> tuple[str, ...]:
-    """Return the ids of the characters who were with the player at the beginning or end of a turn."""
-    return tuple(dict.fromkeys((*before.present, *after.present)))
+def witnesses(above: TurnNode, before: WorldState, after: WorldState) -> tuple[str, ...]:
+    """Return the ids of the characters who were with the player at the beginning or end of the turn below ``above``.
+
+    If nobody reported that one and the player is elsewhere now, those from before it were left on the way.
+    """
+    began = () if above.unreported and before.location != after.location else before.present
+    return tuple(dict.fromkeys((*began, *after.present)))
 
 
 def spoken_day(day: date, language: str) -> str:

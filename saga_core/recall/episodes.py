@@ -210,8 +210,8 @@ class PathEpisodes:
         return _corrected(node.episode, untrue, self._language) if untrue and node.episode else node.episode
 
     def present(self, turn: str) -> tuple[str, ...] | None:
-        """Return the ids of the entities with the player in that turn, or None if this was not recorded."""
-        return self._nodes[turn].present
+        """Return the ids of the entities with the player in that turn, or None if nobody knows who was."""
+        return self._nodes[turn].company
 
     def since(self, moment: float) -> int:
         """Return the depth of the first turn of the path played at or after ``moment`` (seconds since the epoch), or

@@ -361,7 +361,7 @@ async def amend(
         after = fold(before, whole, turn=turn.id, depth=turn.depth)
         if node.episode:
             episode = render_episode(whole, after, turn.user, turn.reply, live.world.language)
-            node = evolve(node, episode=episode, present=witnesses(before, after))
+            node = evolve(node, episode=episode, present=witnesses(live.tree.get(turn.parent), before, after))
     else:
         after = fold(evolve(live.prepared.opening, turn=turn.id), Delta().amended(later), turn=turn.id, depth=0)
     below = [each async for each in _elsewhere_now(live, turn.id, after)] if retells else []
@@ -393,7 +393,7 @@ async def _elsewhere_now(live: LiveSession, top: str, after: WorldState) -> Asyn
                 inner.append((turn.id, was, now))
                 if node.episode and was.location != now.location:
                     episode = render_episode(delta, now, turn.user, turn.reply, live.world.language)
-                    yield evolve(node, episode=episode, present=witnesses(new, now))
+                    yield evolve(node, episode=episode, present=witnesses(live.tree.get(parent), new, now))
         level = inner
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.model.tree import Tree, TurnKind, TurnNode
+from saga_core.model.tree import ReportStatus, Tree, TurnKind, TurnNode
 from saga_core.recall.episodes import PathEpisodes
 from saga_core.recall.lexical import LexicalIndex
 
@@ -78,9 +78,12 @@ def test_since_when_a_turn_was_played() -> None:
 def test_who_was_there_is_as_the_node_has_it() -> None:
     tree, index = Tree("s"), LexicalIndex()
     tree.add(TurnNode("r", None, 0, 0.0, TurnKind.ROOT, episode="x"))
-    tree.add(TurnNode("a", "r", 1, 0.0, TurnKind.NARRATION, episode="y", present=("c1",), jump="r"))
-    path = PathEpisodes(tree, index, "a")
-    assert path.present("a") == ("c1",) and path.present("r") is None
+    tree.add(
+        TurnNode("a", "r", 1, 0.0, TurnKind.NARRATION, episode="y", present=("c1",), status=ReportStatus.OK, jump="r")
+    )
+    tree.add(TurnNode("b", "a", 2, 0.0, TurnKind.NARRATION, episode="z", present=("c1",), jump="r"))
+    path = PathEpisodes(tree, index, "b")
+    assert path.present("a") == ("c1",) and path.present("r") is None and path.present("b") is None
 
 
 def test_words_of_a_turn_that_was_told_anew_again_and_again_are_counted_once() -> None:
