@@ -184,7 +184,10 @@ def effect(
         taken = {("note", str(each.depth), each.text) for each in events if isinstance(each, deltas.Unnoted)}
         was = {key: line for key, line in was.items() if key[0] != "note" or key in will or key in taken}
     rows = []
+    renamed = {id_ for id_, each in after.entities.items() if id_ in before.entities and before.name(id_) != each.name}
     for key in dict.fromkeys((*was, *will)):
+        if was.get(key) == will.get(key) and not renamed.intersection(key):
+            continue
         old = shown_line(before, was[key]) if key in was else None
         new = shown_line(after, will[key]) if key in will else None
         if old != new:

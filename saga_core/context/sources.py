@@ -45,7 +45,7 @@ from saga_core.model import (
     StoryPart,
     WorldState,
 )
-from saga_core.projection import BOND, counted_values, counts_of, weight
+from saga_core.projection import BOND, CountedValue, counted_values, weight
 from saga_core.recall import (
     ActiveEntry,
     LoreIndex,
@@ -294,13 +294,16 @@ def _told_counts(state: WorldState, language: str, *, to_member: bool = False) -
     values = counted_values(state)
     if to_member:
         values = [each for each in values if each.tracker.secret is not Secrecy.CHARACTERS]
+    here = frozenset(("", state.player, *state.present))
+    of: dict[str, list[CountedValue]] = {}
+    for each in values:
+        if each.other in here and each.is_told(state.depth):
+            # What the player feels for somebody stands with that one.
+            of.setdefault(each.other or state.player if each.subject == state.player else each.subject, []).append(each)
 
     def told(subject: str) -> list[str]:
-        # What the player feels for somebody stands with that one.
-        between = ((subject, other) for other in state.present if subject != state.player)
-        pairs = ((subject, ""), (subject, state.player), (state.player, subject), *between) if subject else (("", ""),)
         found = []
-        for each in counts_of(state, values, *pairs):
+        for each in of.get(subject, ()):
             way = f"{one_field(state.name(each.subject))} → " if each.other and each.subject == state.player else ""
             if each.other not in ("", state.player, subject):
                 way = f"→ {one_field(state.name(each.other))} "
@@ -354,7 +357,8 @@ def _status(state: WorldState, id_: str) -> list[str]:
 
 def _surroundings(scene: Scene, words: Labels) -> list[str]:
     state = scene.state
-    near = _living(state, [id_ for id_ in scene.near if id_ not in state.present])
+    here = frozenset(state.present)
+    near = _living(state, [id_ for id_ in scene.near if id_ not in here])
     ways = _ways(state)
     fields = [f"{words.nearby}: {_names(state, near, words)}"] if near else []
     return [*fields, f"{words.ways}: {_names(state, ways, words)}"] if ways else fields

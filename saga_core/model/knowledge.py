@@ -102,7 +102,7 @@ def assumed_from(met: Collection[str], audiences: Mapping[int, Audience], ids: C
     """
     if not met:
         return 0
-    if any(who in ids for who in (*met, *(who for each in audiences.values() for who in each.missed))):
+    if any(who in met or any(who in each.missed for each in audiences.values()) for who in ids):
         return None
     spoken = (
         depth for depth, each in audiences.items() for who in ids if who in each.told and each.told[who].since == depth

@@ -52,7 +52,8 @@ def disguise(before: WorldState, after: WorldState, who: str) -> Doubt | None:
     """
     if before.location != after.location or who not in after.present or is_nameless(after.entities[who]):
         return None
-    gone = [each for each in before.present if each not in after.present and each in after.entities]
+    here = frozenset(after.present)
+    gone = [each for each in before.present if each not in here and each in after.entities]
     nameless = [each for each in gone if is_nameless(after.entities[each])]
     return Doubt(who, nameless[0]) if len(nameless) == 1 else None
 

@@ -10,7 +10,6 @@ from saga_core.projection.lines import (
     StateLine,
     StateLineKey,
     counted_values,
-    counts_of,
     describe_state,
     due_lines,
     due_time,

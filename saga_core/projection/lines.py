@@ -77,11 +77,6 @@ def counted_values(state: WorldState) -> list[CountedValue]:
     return found
 
 
-def counts_of(state: WorldState, values: Iterable[CountedValue], *whose: tuple[str, str]) -> Iterator[CountedValue]:
-    """Those of ``values`` that the narrator is told of these subjects and pairs."""
-    return (each for each in values if (each.subject, each.other) in whose and each.is_told(state.depth))
-
-
 def _subjects(state: WorldState, tracker: Tracker) -> Iterator[str]:
     if tracker.whose is Whose.WORLD:
         yield ""

@@ -323,7 +323,8 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     found: list[Unknown] = []
     alive = {who: each for who in state.present if (each := state.entities.get(who)) is not None and not each.dead}
     ids = {who: ids_of(state, who) for who in alive}
-    assumed = {who: assumed_from(state.met, state.audiences, ids[who]) for who in alive}
+    met = frozenset(state.met)
+    assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in alive}
     for depth, text in subjects:
         if not 0 < depth <= state.depth:
             continue
