@@ -15,7 +15,8 @@ _WELL_WORDS = frozenset(map(fold_name, all_of(lambda each: each.statuses.well)))
 _ALIVE_WORDS = all_of(lambda each: each.statuses.alive)
 _NO_DEATH = re.compile(any_of(lambda each: f"{each.statuses.supposed}|{each.statuses.averted}"))
 _DIED = re.compile(any_of(lambda each: each.statuses.died))
-_PARTS = re.compile(r"[,，、;；]")
+_UNDONE = re.compile(any_of(lambda each: each.statuses.undone))
+_PARTS = re.compile(r"[,，、;；:：()（）\[\]—]|\s[-–]+\s")
 
 
 def status_of(word: str) -> str:
@@ -23,14 +24,23 @@ def status_of(word: str) -> str:
     folded = fold_name(word).strip(".!。！")
     if folded in _ALIVE_WORDS or folded in _WELL_WORDS:
         return ALIVE
-    first, *rest = (part.strip() for part in _PARTS.split(folded))
-    dead = first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded) or _has_died(word)
-    taken_back = any(part in _ALIVE_WORDS or _NO_DEATH.fullmatch(part) for part in rest)
-    return DEAD if dead and not taken_back else word
+    head, *cause = (part.strip(" .!。！") for part in _PARTS.split(normalized("NFKC", word).casefold()))
+    first = fold_name(head)
+    if not (first in _DEAD_WORDS or _ends_dead(first) or _ends_dead(folded) or _has_died(head)):
+        return word
+    return word if any(map(_takes_back, cause)) else DEAD
 
 
-def _has_died(word: str) -> bool:
-    return _DIED.fullmatch(_PARTS.split(normalized("NFKC", word).casefold())[0].strip(" .!。")) is not None
+def _has_died(status: str) -> bool:
+    return _DIED.fullmatch(status) is not None and _UNDONE.search(status) is None
+
+
+def _takes_back(cause: str) -> bool:
+    """Whether what is said of a death says that nobody died: ``presumed``, ``in a dream``, ``until the moon rises``."""
+    folded = fold_name(cause)
+    if folded in _ALIVE_WORDS or _NO_DEATH.fullmatch(folded) is not None:
+        return True
+    return _UNDONE.search(cause) is not None or _supposed().match(cause) is not None
 
 
 def _ends_dead(status: str) -> bool:

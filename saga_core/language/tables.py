@@ -295,7 +295,9 @@ class StatusWords(Table):
     dead_ends: Words = _NO_WORDS
     """Words for dead at the end of a longer status, in languages without spaces: 坠楼身亡."""
     died: Pattern = NEVER
-    """A whole status of several words for dead: ``passed away``, 숨을 거둠."""
+    """A whole status of several words for dead, with its cause: ``passed away``, ``died of fever``, 총에 맞아 사망."""
+    undone: Pattern = NEVER
+    """Words in such a status or behind it that say that nobody died, or not for good: ``dead until``."""
     alive: Words = _NO_WORDS
     well: Words = _NO_WORDS
     """Statuses of a character who has recovered."""

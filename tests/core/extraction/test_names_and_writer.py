@@ -572,6 +572,36 @@ def test_words_for_dead_in_every_language(word: str) -> None:
     assert status_of(word) == DEAD
 
 
+_CAUSES = """
+dead (shot)|shot dead|dead - shot by Kubas|Dead: poisoned.|died of fever|killed by the bear|succumbed to his wounds
+is dead|found dead in the cellar|dead of a gunshot|bled to death|frozen to death|drowned in the canal
+killed by a drunk driver|killed by Will|lost his life at sea|fell to his death|dead at her feet|died of exhaustion
+dead (not yet buried)
+사망 (총상)|총에 맞아 사망|병으로 죽음|숨이 끊어짐|칼에 찔려 죽었다|화재로 인해 사망함|적에게 살해당함|사망 - 과다 출혈
+死亡（銃撃）|銃で撃たれて死んだ|射殺された|病で亡くなった|息を引き取った|死亡（枪伤）|死于枪伤|被熊咬死|因伤丧命|断气"""
+
+
+@pytest.mark.parametrize("word", _CAUSES.strip().replace("\n", "|").split("|"))
+def test_a_death_may_be_reported_with_its_cause(word: str) -> None:
+    assert status_of(word) == DEAD
+
+
+_NO_DEATHS = """
+dead tired|dead (tired)|brain-dead|half-dead|nearly dead|left for dead|dead on her feet|dead to the world|dead inside
+died inside|played dead|dead (faked)|dead (presumed)|dead - presumed drowned|dead (in a dream)|dead by dawn
+killed the guard|killed Otto|drowned in debt|sentenced to death|scared to death|his father died of fever|undead
+died, came back|dead until midnight|not dead|wounded (dead horse)|succumbed to sleep|dead set on revenge
+died of shame|near death
+아버지의 죽음|형이 총에 맞아 사망|죽은 척|거의 죽음|사망 (추정)|사망 (위장)|꿈에서 죽음
+죽음의 공포|죽음을 목격함|죽어 감|병사
+父が病で死んだ|死亡（偽装）|夢で死んだ|死にかけて倒れた|死亡（假装）|差点被打死|梦中被打死|害怕死于枪下|父亲被打死"""
+
+
+@pytest.mark.parametrize("word", _NO_DEATHS.strip().replace("\n", "|").split("|"))
+def test_what_is_no_death_stays_as_it_is(word: str) -> None:
+    assert status_of(word) == word
+
+
 @pytest.mark.parametrize("word", ["병사", "soldier", "完治", "病"])
 def test_words_that_only_look_like_it(word: str) -> None:
     assert status_of(word) != DEAD
