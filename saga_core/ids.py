@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from attrs import define, field
 
@@ -10,6 +11,7 @@ from saga_core.language import fold_name
 from saga_core.ports import Clock, Entropy, SystemClock, SystemEntropy
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_TURN = re.compile(f"t[{_ALPHABET}]{{20}}", re.IGNORECASE)
 
 
 def _base32(value: int, width: int) -> str:
@@ -35,6 +37,11 @@ class IdSource:
             moment += int.from_bytes(self.entropy.token(6)) + 1
         self._last = moment
         return prefix + _base32(moment, 20)
+
+
+def is_turn_id(text: str) -> bool:
+    """Whether a text has the form of a turn's id, in letters of any case."""
+    return _TURN.fullmatch(text) is not None
 
 
 def entity_id(kind: str, name: str, ordinal: int = 0) -> str:

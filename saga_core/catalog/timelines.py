@@ -12,6 +12,7 @@ from saga_core.catalog.sessions import LettingGo, Sessions
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, Conflict
+from saga_core.ids import is_turn_id
 from saga_core.journal import Journal, Ledger, Removal, keys
 from saga_core.language import clean_name, known, language_of, primary
 from saga_core.model import Timeline, WorldState
@@ -357,9 +358,10 @@ class Timelines:
 
 def _checked(name: str) -> str:
     clean = clean_name(name)
-    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable() or "@" in clean:
+    if clean in ("", ".", "..") or len(clean) > LONGEST_NAME or not clean.isprintable() or "@" in clean:
         raise BadInput(
-            f"name: {name[:80]!r} cannot name a timeline; give 1 to {LONGEST_NAME} printable characters without '@'"
+            f"name: {name[:80]!r} cannot name a timeline; give 1 to {LONGEST_NAME} printable characters without '@',"
+            " but neither '.' nor '..'"
         )
     if is_number(clean):
         raise BadInput(f"name: {clean!r} cannot name a timeline, because a number means a turn; add a word")
@@ -367,7 +369,7 @@ def _checked(name: str) -> str:
 
 
 def _check_free(live: LiveSession, name: str) -> None:
-    if name in live.tree:
+    if name in live.tree or is_turn_id(name):
         raise BadInput(f"name: {name!r} is the id of a turn; give another name")
     if name in live.timelines:
         raise Conflict(

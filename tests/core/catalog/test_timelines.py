@@ -61,8 +61,15 @@ class TestNames:
 
     async def test_the_id_of_a_turn_names_no_timeline(self, saga: Saga, chat: Frontend) -> None:
         first, second, _ = await walk(chat, 3)
-        with pytest.raises(BadInput, match="is the id of a turn"):
-            await saga.timelines.fork("나의 모험", first.id, second.id)
+        for name in (second.id, second.id.upper(), "t01m8m95n1p6qmar4a2xv"):
+            with pytest.raises(BadInput, match="is the id of a turn"):
+                await saga.timelines.fork("나의 모험", first.id, name)
+
+    @pytest.mark.parametrize("name", [".", ".."])
+    async def test_no_name_leads_to_another_address(self, saga: Saga, chat: Frontend, name: str) -> None:
+        (turn,) = await walk(chat, 1)
+        with pytest.raises(BadInput, match="cannot name a timeline"):
+            await saga.timelines.fork("나의 모험", turn.id, name)
 
     async def test_a_fork_is_listed_with_its_place(self, saga: Saga, chat: Frontend) -> None:
         first, second, third = await walk(chat, 3)
