@@ -40,7 +40,7 @@ from saga_core.play.prompting import Layout, Prefix, Prompting
 from saga_core.play.recording import Recorder, TurnWork
 from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
-from saga_core.projection import due_lines, elsewhere_lines, fact_texts, render_graph, spoken_day
+from saga_core.projection import deaths, due_lines, elsewhere_lines, fact_texts, render_graph, spoken_day
 from saga_core.prompt import Planned, read_client_blocks, static_rules
 from saga_core.recall import LoreMoment, without_other_story
 from saga_core.sessions import (
@@ -483,7 +483,7 @@ class ContextReading:
                 if perspective is None or perspective.knows(record)
             ),
             member=perspective.who if perspective is not None else None,
-            ignorance=_ignorance(live, start.state, state),
+            ignorance=_ignorance(live, start.state, state, language),
             reported=start.report == "block",
             moment=_lore_moment(start),
             elsewhere=tuple([await _story(each, language) for each in others]),
@@ -532,11 +532,12 @@ class ContextReading:
             return None
 
 
-def _ignorance(live: LiveSession, state: WorldState, told: WorldState) -> tuple[Ignorance, ...]:
+def _ignorance(live: LiveSession, state: WorldState, told: WorldState, language: str) -> tuple[Ignorance, ...]:
     """What the story noted and somebody here does not know. ``told`` is the state as the prompt may tell it."""
     if not state.present:
         return ()
-    subjects = dict.fromkeys((*told.notes, *((each.depth, each.name) for each in told.happenings)))
+    noted = (*told.notes, *((each.depth, each.name) for each in told.happenings))
+    subjects = dict.fromkeys((*noted, *deaths(told, noted, language)))
     found: dict[tuple[int, str], list[str]] = {}
     for each in unknown_here(live, state, tuple(subjects)):
         found.setdefault((each.depth, each.text), []).append(each.who)

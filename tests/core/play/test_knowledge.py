@@ -184,6 +184,22 @@ async def test_words_for_the_time_and_other_endings_make_no_remark_less_known(
             group.history.pop()
 
 
+@pytest.mark.parametrize(
+    ("notes", "line"), [(None, "Anselm died (turn 3)"), ("Anselm died of the fever", "Anselm died of the")]
+)
+async def test_a_death_that_only_a_status_reports_is_not_known_to_who_was_away(notes: str | None, line: str) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Dorota", "Hm.", "Hello.", present=("Teo", "Dorota", "Anselm"))
+        await group.say("Teo", "I ride.", "Ride.", npc_separated=("Teo",), present=("Dorota", "Anselm"))
+        died = (StatusChange("Anselm", "dead"),)
+        await group.say("Dorota", "He is gone.", "So?", present=("Dorota",), status_changes=died, notes=notes)
+        await group.say("Dorota", "There is Teo.", "I wait.", present=("Dorota", "Teo"))
+        asked = await group.now("Dorota", "I think of Anselm.")
+        assert f"Not known to Teo: {line}" in asked and asked.count("Not known to Teo") == 1
+        assert "Not known" not in await group.now("Dorota", "I order bread.")
+
+
 async def test_a_report_says_who_was_told() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         group = Group(saga)
