@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from saga_core.language import fold_name
 from saga_core.model import Event, Kind, WorldState, deltas
 from saga_core.naming import Names, may_be
 from saga_core.state_block import CountReport
@@ -95,7 +96,8 @@ def _is_known(name: str, names: Names) -> bool:
 def _threads(
     tracker: Tracker, report: CountReport, state: WorldState, names: Names, complain: Callable[[str], None]
 ) -> Iterator[Event]:
-    """The events of a report of threads. A shorter or longer name is that of the only open one that it fits."""
+    """The events of a report of threads. A shorter or longer name is that of the only open one that it fits, or of the
+    only one of those that begins with it."""
     values = [f"{report.subject}: {', '.join(report.values)}"] if report.subject else report.values
     for thread in read_threads(values):
         event = names.find(Kind.EVENT, thread.name)
@@ -103,6 +105,9 @@ def _threads(
         if event is None and thread.move is not Move.OPEN:
             like = [each for each in state.of_kind(Kind.EVENT) if may_be(thread.name, each.name)]
             fits = [each for each in like if each.id in state.schedule and state.schedule[each.id].kind == tracker.name]
+            if len(fits) > 1:
+                begin = [each for each in fits if fold_name(each.name).startswith(fold_name(thread.name))]
+                fits = begin if len(begin) == 1 else fits
             known = state.schedule[fits[0].id] if len(fits) == 1 else None
             if thread.move is Move.CLOSE and (len(fits) > 1 or not like):
                 complain(f"{tracker.name}: {thread.name[:40]!r} fits {len(fits) or 'none'} of what is open")

@@ -128,6 +128,22 @@ async def test_a_shorter_or_longer_name_that_fits_one_open_plan_only_is_its_name
     assert not (await saga.views.state(chat.last.session.id)).problems
 
 
+@pytest.mark.parametrize(
+    ("name", "other", "told_as"),
+    [
+        ("Burial of Anselm at the Franciscans", "Tell Teo the truth after Anselm's burial", "Burial of Anselm"),
+        ("안셀름의 장례식 참석", "테오에게 안셀름의 장례식 뒤에 진실을 말하기", "안셀름의 장례식"),
+    ],
+)
+async def test_of_two_plans_with_the_words_the_one_that_begins_with_them_is_closed(
+    saga: Saga, chat: Frontend, name: str, other: str, told_as: str
+) -> None:
+    assert f"[plans] {name}" in await told(chat, "one", f"plans: [+{name}, +{other}]")
+    context = await told(chat, "two", f"plans: [-{told_as} (done)]")
+    assert f"[plans] {name}" not in context and f"[plans] {other}" in context and chat.last is not None
+    assert not (await saga.views.state(chat.last.session.id)).problems
+
+
 async def test_a_plan_that_is_closed_under_a_name_that_does_not_fit_is_a_problem(saga: Saga, chat: Frontend) -> None:
     await told(chat, "one", "plans: [+Dinner with Mara, +Dinner with Osric]")
     assert "Dinner with Mara" in (context := await told(chat, "two", "plans: [-Dinner, -the regatta]"))
