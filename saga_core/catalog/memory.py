@@ -6,7 +6,9 @@ correction is a later delta of the turn that it corrects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from attrs import asdict, define, evolve, field
@@ -20,7 +22,7 @@ from saga_core.catalog.lines import LineOrigins, effect, plain_events, shown_lin
 from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, waiting
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, NotFound
+from saga_core.errors import BadInput, NotFound, StoreError
 from saga_core.ids import IdSource
 from saga_core.model import (
     ACCEPT,
@@ -322,9 +324,7 @@ class Memory:
         what the owner's other sessions would see. Raises ``BadInput``, which names the field, and ``NotFound``.
         """
         kind, fields = await self._prepared(session_id, kind, fields, turn)
-        session = await self.directory.find(session_id)
-        async with self.supervisor.exclusive(session.id, journal=True):
-            live = await self.live.get(session.id)
+        async with self._changing(session_id) as live:
             at = turn_named(live, turn) if turn else None
             points = await correction_points(live, at, kind, fields, self.clock.now(), kept=kept)
             if within_session:
@@ -339,12 +339,10 @@ class Memory:
         ``within_session`` refuses what the owner's other sessions would see. ``of_story`` refuses what declares
         trackers, chooses a profile or forgets somebody, and what would make a proposal count that is undone or waits.
         """
-        session = await self.directory.find(session_id)
-        async with self.supervisor.exclusive(session.id, journal=True):
-            live = await self.live.get(session.id)
+        async with self._changing(session_id) as live:
             turns = [turn for turn, later in live.amendments.items() if any(each.id == change for each in later)]
             if not turns:
-                raise NotFound(f"session {session.id} has no change {change!r}")
+                raise NotFound(f"session {live.session.id} has no change {change!r}")
             turns.sort(key=lambda turn: live.tree.get(turn).depth)
             by = undoings(live.amendments[turns[0]]).get(change)
             origin = _origin_of(change, live.amendments[turns[0]])
@@ -364,9 +362,7 @@ class Memory:
         An accepted change takes effect as if it had never waited. A refused change stays undone and can be restored
         like any undone change. Raises ``NotFound``, and ``BadInput`` for a change that does not wait.
         """
-        session = await self.directory.find(session_id)
-        async with self.supervisor.exclusive(session.id, journal=True):
-            live = await self.live.get(session.id)
+        async with self._changing(session_id) as live:
             for turn, later in live.amendments.items():
                 if not any(delta.id == change for delta in later):
                     continue
@@ -380,7 +376,7 @@ class Memory:
                 self.directory.render(live.session.id, [turn])
                 self.counters.add("proposals.accepted" if accept else "proposals.refused")
                 return turn
-        raise NotFound(f"session {session.id} has no change {change!r}")
+        raise NotFound(f"session {live.session.id} has no change {change!r}")
 
     async def standing(self, session_id: str) -> list[dict[str, Any]]:
         """Return the session's standing rules (``id``, ``by``, ``kind``, ``verdict``, ``at``), oldest first."""
@@ -411,6 +407,23 @@ class Memory:
             gone = await end_rule(live, rule)
         self.counters.emit("standing", session=live.session.id)
         return asdict(gone)
+
+    @asynccontextmanager
+    async def _changing(self, session_id: str) -> AsyncIterator[LiveSession]:
+        """Hold the session exclusively. What is left of a change that the store wrote in part is finished or undone."""
+        session = await self.directory.find(session_id)
+        async with self.supervisor.exclusive(session.id, journal=True):
+            if await self.directory.journal.settle(session.id):
+                self.live.forget(session.id)
+                await self.supervisor.take_up(session.id)
+            try:
+                yield await self.live.get(session.id)
+            except StoreError:
+                self.live.forget(session.id)  # the journal may have the change already
+                raise
+            except asyncio.CancelledError:
+                await self.supervisor.take_up(session.id)  # the change may have been written, and its views are due
+                raise
 
     async def _amend(self, live: LiveSession, points: Sequence[CorrectionPoint], delta: Delta) -> str:
         """Amend turns with the events of ``points``, all under one id, which undoes them together."""

@@ -13,9 +13,9 @@ from saga_core.counters import Counters
 from saga_core.errors import BadInput, Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
-from saga_core.journal.keys import delete_rows, pages, put_rows, rows, value
+from saga_core.journal.keys import PAGE, delete_rows, pages, put_rows, rows, value
 from saga_core.journal.records import PendingWork, TurnEntry, records_of, root_records, timeline_records
-from saga_core.journal.unfinished import note_of, settle
+from saga_core.journal.unfinished import note_of, settle, write_turns
 from saga_core.model import Delta, Review, Session, Timeline, Tree, Turn, TurnNode, WorldState, read_nodes
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.transcript import identity_key
@@ -29,7 +29,9 @@ _SEGMENTS = 16
 _LARGE = 64 * 1_024
 """Worlds from this size in bytes on are decoded in a thread. A world of 5,000 entries takes a fifth of a second."""
 _AT_ONCE = 256
-"""Rows that are read before the event loop gets control again."""
+"""Rows that are read or written before the event loop gets control again."""
+_GONE = 500
+"""Checkpoints that are removed in the commit of an amendment, which has up to ``PAGE`` other records."""
 
 
 def greeting_key(greeting: str) -> str:
@@ -137,17 +139,28 @@ class Journal:
         """Record a later delta of ``node``'s turn and ``more`` of its ``review``. ``node`` is the amended node.
 
         The same commit has the nodes ``below`` that the delta changes too and the jobs for the views of all of them,
-        and removes the checkpoints of the ``stale`` turns.
+        and removes the checkpoints of the ``stale`` turns. If that is more than a store accepts in one commit, further
+        checkpoints are removed before it, and further nodes and jobs are written after it, at the latest by ``settle``.
+        The caller must hold the session's write lock if there are nodes ``below``.
         """
         puts: dict[Key, bytes] = {
             keys.amendment(session_id, node.id, number): codec.encode(delta),
             **{keys.amendment(session_id, node.id, other): codec.encode(each) for other, each in more},
         }
-        for each in (node, *below):
-            puts |= {keys.node(session_id, each.id): codec.encode(each), keys.job(session_id, each.id): b""}
         if review is not None:
             puts[keys.review(session_id, review.turn, number)] = codec.encode(review)
-        await self.kv.commit(Batch(puts, frozenset(keys.checkpoint(session_id, turn) for turn in stale)))
+        for count, each in enumerate((node, *below), 1):
+            puts[keys.node(session_id, each.id)] = codec.encode(each)
+            puts[keys.job(session_id, each.id)] = b""
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+        checkpoints = [keys.checkpoint(session_id, turn) for turn in stale]
+        gone = frozenset(checkpoints[:_GONE])
+        await delete_rows(self.kv, checkpoints[_GONE:])
+        if len(puts) <= PAGE:
+            await self.kv.commit(Batch(puts, gone))
+        else:
+            await write_turns(self.kv, await self.session(session_id), (), beside={}, more=puts, gone=gone)
 
     async def put_review(self, session_id: str, number: str, review: Review) -> None:
         """Record a review that changed nothing."""

@@ -29,6 +29,8 @@ _log = logging.getLogger("saga.journal")
 
 AT_ONCE = 100
 """Turns per commit. Each has up to a dozen records, and a store accepts at least 2,000."""
+_PART = 256 << 10
+"""Bytes of the records in a part. As text within JSON they may take twice that, and a store accepts values of 1 MB."""
 
 
 @frozen
@@ -74,7 +76,7 @@ async def write_turns(
     ids = [turn.id for turn, _ in turns]
     key = keys.unfinished(session.id)
     note = Unfinished(min(ids, default=""), max(ids, default=""))
-    last = list(more.items())
+    first, *later = _parts(more) or [{}]
     try:
         await begin_parts(kv, session.id, {key: codec.encode(note)})
         await put_rows(kv, beside)
@@ -84,10 +86,10 @@ async def write_turns(
                 puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
                 puts[keys.node(session.id, turn.id)] = codec.encode(node)
             await kv.commit(Batch(puts))
-        for start in range(PAGE, len(last), PAGE):
-            aside = codec.dumps([[*key, raw.decode()] for key, raw in last[start : start + PAGE]])
-            await kv.commit(Batch({keys.unfinished_part(session.id, f"{start:09}"): aside}))
-        shown = {**dict(last[:PAGE]), keys.session(session.id): codec.encode(session)}
+        for number, part in enumerate(later):
+            aside = codec.dumps([[*each, raw.decode()] for each, raw in part.items()])
+            await kv.commit(Batch({keys.unfinished_part(session.id, f"{number:09}"): aside}))
+        shown = {**first, keys.session(session.id): codec.encode(session)}
         shown[key] = codec.encode(evolve(note, shown=True))
         await kv.commit(Batch(shown, gone), expected=expected)
     except StoreError:
@@ -151,6 +153,19 @@ async def uproot(kv: StateKV, session_id: str) -> None:
     await delete_below(kv, keys.unfinished(session_id), lambda key, _: len(key) > 2)
     await end_parts(kv, session_id)
     await kv.commit(Batch(deletes=frozenset({keys.session(session_id)})))
+
+
+def _parts(puts: Mapping[Key, bytes]) -> list[dict[Key, bytes]]:
+    """Split records, in their order, into parts that fit into one commit and, as JSON, into one value."""
+    parts: list[dict[Key, bytes]] = []
+    room = 0
+    for key, raw in puts.items():
+        if not parts or len(raw) > room or len(parts[-1]) == PAGE:
+            parts.append({})
+            room = _PART
+        parts[-1][key] = raw
+        room -= len(raw)
+    return parts
 
 
 async def _aside(kv: StateKV, session_id: str) -> list[Key]:

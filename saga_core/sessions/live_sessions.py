@@ -97,7 +97,9 @@ class LiveSession:
     revision: int = 0
     """Grows with each amendment. States folded before an amendment may be outdated."""
     _unindexed: deque[str] = field(factory=deque)
-    """Turns whose episodes are not in the index yet, oldest first."""
+    """Turns whose episodes are not in the index yet as they are now, oldest first."""
+    _replaced_texts: dict[str, str] = field(factory=dict)
+    """Of those of them that are in the index with an earlier episode: that episode."""
     unsealed: list[str] = field(factory=list)
     """Turns whose episodes are in the index but in no stored segment."""
     stale: list[str] = field(factory=list)
@@ -146,13 +148,13 @@ class LiveSession:
 
     def _index_some(self) -> None:
         for _ in range(min(_INDEXED, len(self._unindexed))):
-            node = self.tree.nodes.get(self._unindexed.popleft())
+            turn = self._unindexed.popleft()
+            old, node = self._replaced_texts.pop(turn, None), self.tree.nodes.get(turn)
+            if old is not None:
+                self._episodes.remove(turn, old)
             if node is not None and node.episode:
-                self._add(node)
-
-    def _add(self, node: TurnNode) -> None:
-        self._episodes.add(node.id, node.episode)
-        self.unsealed.append(node.id)
+                self._episodes.add(turn, node.episode)
+                self.unsealed.append(turn)
 
     def amend(self, node: TurnNode, later: tuple[Delta, ...]) -> None:
         """Set the ``later`` deltas of a turn and its amended ``node``, and drop the cached states from it on."""
@@ -166,12 +168,12 @@ class LiveSession:
             self._drawn = None
 
     def replace(self, node: TurnNode) -> None:
-        """Put the changed ``node`` of a turn in place of the old one, also in the index."""
+        """Put the changed ``node`` of a turn in place of the old one. A changed episode is indexed later."""
         old = self.tree.get(node.id)
         self.tree.replace(node)
-        if node.id in self._episodes and old.episode != node.episode:
-            self._episodes.remove(node.id, old.episode)
-            self._add(node)
+        if node.id in self._episodes and node.id not in self._replaced_texts and old.episode != node.episode:
+            self._replaced_texts[node.id] = old.episode
+            self._unindexed.append(node.id)
 
     def reviewed(self, review: Review) -> None:
         """Add a journaled review."""
@@ -349,8 +351,10 @@ async def amend(
 
     The same commit contains the ``review``, the turn's updated episode, the removal of the checkpoints below, and a job
     for the turn's views. With ``retells``, also the updated episodes of the turns below that happened at a place which
-    is another one now. The caller must hold the session exclusively and queue the views of the turns that are returned:
-    the turn and those below it. Raises ``NotFound`` and ``StoreError``; then nothing changed.
+    is another one now; many of them are written in parts (``Journal.amend``). The caller must hold the session
+    exclusively and queue the views of the turns that are returned: the turn and those below it. Raises ``NotFound`` and
+    ``StoreError``; then nothing changed, but after a ``StoreError`` with ``retells`` the journal may have the change,
+    and the session must be forgotten and settled.
     """
     turn = await live.turn(turn_id)
     later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))
@@ -370,12 +374,21 @@ async def amend(
         for below in live.tree.nodes.values()
         if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
     ]
-    await live.journal.amend(live.session.id, number, delta, node, stale, below, more=more, review=review)
-    live.amend(node, later)
-    for each in below:
-        live.replace(each)
-    if review is not None:
-        live.reviewed(review)
+
+    async def write() -> None:
+        await live.journal.amend(live.session.id, number, delta, node, stale, below, more=more, review=review)
+        live.amend(node, later)
+        for each in below:
+            live.replace(each)
+        if review is not None:
+            live.reviewed(review)
+
+    writing = asyncio.create_task(write())
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await asyncio.wait([writing])  # the session is held until memory has what the journal has
+        raise
     return [turn.id, *(each.id for each in below)]
 
 
@@ -393,7 +406,9 @@ async def _elsewhere_now(live: LiveSession, top: str, after: WorldState) -> Asyn
                 inner.append((turn.id, was, now))
                 if node.episode and was.location != now.location:
                     episode = render_episode(delta, now, turn.user, turn.reply, live.world.language)
-                    yield evolve(node, episode=episode, present=witnesses(live.tree.get(parent), new, now))
+                    told = evolve(node, episode=episode, present=witnesses(live.tree.get(parent), new, now))
+                    if told != node:
+                        yield told
         level = inner
 
 

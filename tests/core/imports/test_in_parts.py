@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -275,6 +275,56 @@ async def test_more_than_a_thousand_openings_survive_a_crash_right_after_they_sh
         assert await told(saga) == [1_051], "it shows"
         await saga.parts.background.views.resume()
         assert (await leads(saga))[0] == 1_051 and await whole(saga)
+
+
+async def test_a_correction_that_no_commit_holds_is_whole_or_not_there_wherever_it_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in ("keys", "journal", "unfinished"):
+        monkeypatch.setattr(import_module(f"saga_core.journal.{module}"), "PAGE", 10)
+    count, seen = 0, set[bool]()
+    while True:
+        async with Saga.open({**MEMORY, "session": {"checkpoint_every": 4}}) as saga:
+            await taken_in(saga, 20)
+            (session,) = [each.session.id for each in await saga.sessions.list()]
+            await saga.drain(60)
+            live = await saga.parts.live.get(session)
+            first = live.tree.path(live.head)[1].id
+            done = False
+            with cut_off_after(saga, count), suppress(StoreError):
+                await saga.memory.correct(session, "move", {"place": "Attic"}, first)
+                done = True
+            corrected = bool(await saga.parts.journal.amendments(session))
+            seen.add(corrected)
+            assert corrected == ((await saga.describe(session))["location"] == "Attic") and corrected >= done
+            await saga.parts.background.views.resume()
+            saga.parts.live.forget(session)
+            await saga.drain(60)
+            tree = await saga.parts.journal.tree(session)
+            assert sum("Attic" in node.episode for node in tree.nodes.values()) == 20 * corrected
+            assert len(await saga.views.search("Attic", session_id=session, k=50)) == 20 * corrected
+            assert await whole(saga)
+            if done:
+                break
+        count += 1
+    assert count > 8 and seen == {False, True}, "each commit was the last in turn"
+
+
+async def test_a_correction_after_one_that_was_cut_off_finishes_that_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("keys", "journal", "unfinished"):
+        monkeypatch.setattr(import_module(f"saga_core.journal.{module}"), "PAGE", 10)
+    async with Saga.open(MEMORY) as saga:
+        await taken_in(saga, 20)
+        (session,) = [each.session.id for each in await saga.sessions.list()]
+        await saga.drain(60)
+        live = await saga.parts.live.get(session)
+        path = [node.id for node in live.tree.path(live.head)]
+        with cut_off_after(saga, 6), pytest.raises(StoreError):
+            await saga.memory.correct(session, "move", {"place": "Attic"}, path[1])
+        await saga.memory.correct(session, "move", {"place": "Cellar"}, path[20])
+        tree = await saga.parts.journal.tree(session)
+        assert [turn for turn in path[1:] if "Attic" in tree.get(turn).episode] == path[1:20]
+        assert "Cellar" in tree.get(path[20]).episode and await whole(saga)
 
 
 async def test_a_saga_that_knows_nothing_of_parts_refuses_the_journal_until_they_are_whole(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from saga_core.journal.journal import Journal
 from saga_core.model.deltas import HpChanged
 from saga_core.model.tree import Delta, ReportStatus, Source, Tree, Turn, TurnKind, TurnNode
 from saga_core.play import places as adoption
+from saga_core.recall import LexicalIndex
 from saga_core.sessions import live_sessions as live_session
 from saga_core.sessions.live_sessions import amend
 from saga_core.views import projector
@@ -88,6 +90,56 @@ async def test_episodes_of_a_long_history_are_indexed_with_its_views() -> None:
         assert turns[0] > 2 * adoption._AT_ONCE / live_session._INDEXED
         assert len(await saga.views.search("길은 강가로", session_id=turn.session.id, k=200)) == 2 * adoption._AT_ONCE
         assert await saga.maintenance.differences(turn.session.id) == []
+
+
+async def test_a_correction_of_many_turns_is_indexed_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    add, added = LexicalIndex.add, list[int]()
+
+    def noted(self: LexicalIndex, turn: str, text: str) -> None:
+        added.append(turns[0])
+        add(self, turn, text)
+
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga, history=told(100))
+        session = (await chat.begin("멈춘다.")).session.id
+        await settled(chat)
+        live = await saga.parts.live.get(session)
+        first = live.tree.path(live.head)[1].id
+        monkeypatch.setattr(LexicalIndex, "add", noted)
+        async with others() as turns:
+            change = await saga.memory.correct(session, "move", {"place": "다락방"}, first)
+            await settled(chat)
+            assert len(await saga.views.search("다락방", session_id=session, k=200)) == 100
+            await saga.memory.undo(session, change)
+            await settled(chat)
+        assert await saga.views.search("다락방", session_id=session, k=200) == []
+        assert len(added) >= 200 and max(Counter(added).values()) <= live_session._INDEXED
+        assert (await saga.maintenance.verify()).equal
+
+
+async def test_a_correction_that_is_cancelled_while_it_is_written_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    inner, writes = Journal.amend, asyncio.Event()
+
+    async def noted(self: Journal, *given: Any, **named: Any) -> None:
+        writes.set()
+        await asyncio.sleep(0)
+        await inner(self, *given, **named)
+
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga, history=told(40))
+        session = (await chat.begin("멈춘다.")).session.id
+        await settled(chat)
+        live = await saga.parts.live.get(session)
+        monkeypatch.setattr(Journal, "amend", noted)
+        moving = saga.memory.correct(session, "move", {"place": "다락방"}, live.tree.path(live.head)[1].id)
+        correcting = asyncio.create_task(moving)
+        await writes.wait()
+        correcting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await correcting
+        await settled(chat)
+        assert len(await saga.views.search("다락방", session_id=session, k=200)) == 40
+        assert await saga.parts.journal.jobs(session) == [] and (await saga.maintenance.verify()).equal
 
 
 async def test_a_short_history_is_indexed_at_once() -> None:

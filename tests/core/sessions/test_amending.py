@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 import pytest
+from attrs import evolve
 
 from saga_core.errors import NotFound, StoreError
+from saga_core.journal import keys, put_rows, rows
 from saga_core.model import Delta, ReportStatus, Review, Source
 from saga_core.model.deltas import HpChanged, Introduced, Met
 from saga_core.model.entities import Kind
@@ -90,6 +95,41 @@ async def test_when_it_fails_nothing_changed(stage: Stage, live: LiveSession, mo
     assert live.amendments == {} and live.reviews == {}
     with pytest.raises(NotFound):
         await amend(live, "t9", edit(live, -1), "0")
+
+
+async def test_more_nodes_than_a_commit_holds_are_written(stage: Stage, live: LiveSession) -> None:
+    below = [evolve(live.tree.get("t3"), id=f"u{number:04}", episode="다락방") for number in range(5_000)]
+    stale = [f"u{number:04}" for number in range(4_000)]
+    await put_rows(stage.journal.kv, {keys.checkpoint(live.session.id, turn): b"{}" for turn in stale})
+    await stage.journal.amend(live.session.id, "0", edit(live, -1), live.tree.get("t2"), stale, below)
+    assert not await stage.journal.kv.scan(("state", live.session.id))
+    assert await stage.journal.amendments(live.session.id) == {"t2": (edit(live, -1),)}
+    told = [raw for _, raw in [row async for row in rows(stage.journal.kv, ("node", live.session.id))]]
+    assert sum("다락방" in raw.decode() for raw in told) == 5_000
+    assert {each.id for each in below} <= {turn for _, turn, _ in await stage.journal.jobs(live.session.id)}
+    assert await stage.journal.unfinished() == []
+
+
+async def test_when_it_is_cancelled_memory_has_what_the_journal_has(
+    stage: Stage, live: LiveSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, writes, go_on = stage.journal.kv.commit, asyncio.Event(), asyncio.Event()
+
+    async def slow(*given: Any, **named: Any) -> None:
+        writes.set()
+        await go_on.wait()
+        await commit(*given, **named)
+
+    monkeypatch.setattr(stage.journal.kv, "commit", slow)
+    amending = asyncio.create_task(amend(live, "t2", edit(live, -10), "0"))
+    await writes.wait()
+    amending.cancel()
+    await asyncio.sleep(0)
+    assert not amending.done(), "the caller holds the session until it is written"
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await amending
+    assert live.amendments == await stage.journal.amendments(live.session.id) != {}
 
 
 async def test_the_root_may_be_amended(live: LiveSession) -> None:
