@@ -33,7 +33,7 @@ from saga_core.context.model import (
 from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, content_words, fold_name, mentions
+from saga_core.language import Labels, content_words, fold_name, mentions, telling_nothing
 from saga_core.model import (
     ALIVE,
     DEAD,
@@ -210,7 +210,7 @@ matter if the messages name somebody absent whom the remark names."""
 
 
 def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
-    """What the last two messages are about and somebody here does not know."""
+    """What the last two messages are about and somebody here does not know; deaths and bonds come first."""
     request, state = scene.request, scene.state
     if not request.ignorance:
         return []
@@ -218,15 +218,17 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
     folded = scene.spoken.folded + (scene.passage.folded if scene.passage is not None else "")
     absent = [state.entities[id_] for id_ in scene.named.difference((state.player, *state.present))]
     names = [name for each in absent if each.kind is Kind.CHARACTER for name in each.names]
-    ranked: list[tuple[float, int, Ignorance]] = []
+    nothing = telling_nothing()
+    ranked: list[tuple[int, float, int, Ignorance]] = []
     for each in request.ignorance:
-        own = content_words(without_time(each.text))
+        own = [word for word in content_words(without_time(each.text)) if word not in nothing]
         # A Korean word may have an ending that hides it: 열병으로요.
         touch = _share({*said, *(word for word in own if not word.isascii() and word in folded)}, own)
-        weighty = touch < _ABOUT_NOW and weight(each.text) >= BOND
-        if touch >= _ABOUT_NOW or (weighty and any(name in each.text and mentions(each.text, name) for name in names)):
-            ranked.append((touch, each.depth, each))
-    ranked.sort(key=lambda found: (-found[0], -found[1]))
+        worth = weight(each.text)
+        weighty = worth >= BOND and any(name in each.text and mentions(each.text, name) for name in names)
+        if touch >= _ABOUT_NOW or weighty:
+            ranked.append((worth if weighty else 0, touch, each.depth, each))
+    ranked.sort(key=lambda found: found[:3], reverse=True)
     return [
         Piece(
             source,
@@ -236,7 +238,7 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
             MUST_UNKNOWN - number,
             order=Slot.UNKNOWN,
         )
-        for number, (_, _, each) in enumerate(ranked[:_UNKNOWN])
+        for number, (*_, each) in enumerate(ranked[:_UNKNOWN])
     ]
 
 

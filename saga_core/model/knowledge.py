@@ -87,11 +87,12 @@ def hearing(
             return Hearing(node.depth) if any(each in ids for each in audience.only) else None
         if any(each in ids for each in audience.missed):
             return None
-    if node.parent is None or node.company is None:
+    there = node.company
+    if node.parent is None or there is None:
         return Hearing(node.depth)
     if assumed is not None and node.depth >= assumed:
         return Hearing(node.depth)
-    return Hearing(node.depth) if any(each in ids for each in node.company) else None
+    return Hearing(node.depth) if any(each in ids for each in there) else None
 
 
 def assumed_from(met: Collection[str], audiences: Mapping[int, Audience], ids: Collection[str]) -> int | None:

@@ -318,21 +318,40 @@ def knowers(live: LiveSession, state: WorldState, depth: int) -> dict[str, Heari
 def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[int, str]]) -> list[Unknown]:
     """Return which of the ``subjects``, given by depth and text, somebody present does not know.
 
-    A text that begins with her name, and not with what is hers, tells what she did, which she knows.
+    A text that begins with her name, and not with what is hers, tells what she did, which she knows. So does whoever
+    it names too and has come here with the one who did it: Tobin went to fetch Mina.
     """
     found: list[Unknown] = []
-    alive = {who: each for who in state.present if (each := state.entities.get(who)) is not None and not each.dead}
-    ids = {who: ids_of(state, who) for who in alive}
+    here = {who: each for who in state.present if (each := state.entities.get(who)) is not None and not each.dead}
+    names = {who: each.names for who, each in here.items()}
+    ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
-    assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in alive}
+    assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in names}
     for depth, text in subjects:
         if not 0 < depth <= state.depth:
             continue
         node = live.tree.ancestor_at(state.turn, depth)
-        for who, entity in alive.items():
-            if hearing(node, state.audiences, ids[who], assumed[who]) is not None:
-                continue
-            if any(begins_about(text, each) and mentions(text, each) for each in entity.names):
+        ignorant = [who for who in names if hearing(node, state.audiences, ids[who], assumed[who]) is None]
+        did = {who for who in names if ignorant and _begins_about(text, names[who])}
+        came = {_came(live, state, ids[who], depth) for who in did}
+        for who in ignorant:
+            if who in did or (came and _came(live, state, ids[who], depth) in came and _names(text, names[who])):
                 continue
             found.append(Unknown(who, depth, text))
     return found
+
+
+def _begins_about(text: str, names: Sequence[str]) -> bool:
+    return any(begins_about(text, each) and mentions(text, each) for each in names)
+
+
+def _names(text: str, names: Sequence[str]) -> bool:
+    return any(mentions(text, each) for each in names)
+
+
+def _came(live: LiveSession, state: WorldState, ids: frozenset[str], after: int) -> int:
+    """Return the depth of the turn since which somebody is here without a break, at least that ``after`` which."""
+    node = live.tree.get(state.turn)
+    while node.depth > after and node.parent is not None and (node.company is None or not ids.isdisjoint(node.company)):
+        node = live.tree.get(node.parent)
+    return node.depth

@@ -16,6 +16,7 @@ from saga_core.ids import entity_id
 from saga_core.model.curated import merge
 from saga_core.model.deltas import Merged
 from saga_core.model.entities import Entity, Happening, Kind, Placement, Relation, Stack
+from saga_core.model.tree import ReportStatus
 from saga_core.model.world_state import WorldState
 from saga_core.recall.episodes import PathEpisodes, Ranking
 from saga_core.recall.lexical import LexicalIndex
@@ -685,7 +686,7 @@ async def test_who_was_not_there_does_not_know() -> None:
             path_tree(["", "Turn 1 | 장소: 유적\n비석에 새겨진 이름을 보았다.", "Turn 2\n길을 걸었다."]),
             LexicalIndex(),
         )
-        past.nodes["t1"] = evolve(past.nodes["t1"], present=present)
+        past.nodes["t1"] = evolve(past.nodes["t1"], present=present, status=ReportStatus.OK)
         for node in past.nodes.values():
             index.add(node.id, node.episode)
         return PathEpisodes(past, index, "t2")

@@ -41,7 +41,7 @@ async def test_the_narrator_is_told_who_was_not_there() -> None:
 
 async def test_who_was_left_in_a_turn_without_a_report_is_no_witness_of_the_next() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
-        chat = Frontend(saga)
+        chat = Frontend(saga, "The fair begins.", "Tell a story.", "Be brief.")
         await chat.say("I watch the show.", "Teo falls into the band.", present=("Teo",), npc_met=("Teo", "Anselm"))
         silent = await chat.say("I slip away to Anselm.", "Anselm has put out the lantern in the stable.")
         secret = "Secret: Anselm is Teo's father; Teo does not know"
@@ -55,7 +55,7 @@ async def test_who_was_left_in_a_turn_without_a_report_is_no_witness_of_the_next
 
 async def test_of_a_turn_without_a_report_nobody_is_said_to_have_been_away() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
-        chat = Frontend(saga)
+        chat = Frontend(saga, "The fair begins.", "Tell a story.", "Be brief.")
         await chat.say("I go to Anselm.", "Anselm coughs.", present=("Anselm",), npc_met=("Anselm", "Marek"))
         await chat.say("I run to Marek.", "Marek carries a pole.", present=("Marek",), npc_separated=("Anselm",))
         await chat.say("I slip away to Anselm.", "Anselm holds out a silver watch in the dark stable.")
@@ -63,4 +63,34 @@ async def test_of_a_turn_without_a_report_nobody_is_said_to_have_been_away() -> 
         del chat.history[:-2]
         asked = await chat.begin("Anselm, what did you hold out in the dark stable?")
         (line,) = [piece.text for piece in asked.context.pieces if "silver watch in the dark" in piece.text]
-        assert "not there" not in line and "없었음" not in line
+        assert "not there" not in line
+
+
+async def test_a_death_is_told_before_trifles_and_nothing_to_whoever_came_with_the_doer() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The fair begins.", "Tell a story.", "Be brief.")
+        await chat.say("I hang it up.", "It drips.", present=("Dorota",), notes="The green coat hangs on a nail")
+        await chat.say("I sit down.", "Anselm coughs.", present=("Dorota", "Anselm", "Teo"))
+        fetches = "Teo rode Perła into Medyka to fetch Dr. Weiss"
+        away = ("Dorota", "Anselm")
+        await chat.say("Ride!", "Teo rides off.", present=away, npc_separated=("Teo",), notes=fetches)
+        death = "Anselm died on the road below Medyka in the evening rain"
+        await chat.say("I hold his hand.", "He does not breathe in.", present=("Dorota",), event_trigger=death)
+        here = ("Dorota", "Teo", "Dr. Weiss")
+        came = "Two on Perła: Teo, and in the coat of green and nails a Dr. Weiss. Where is Anselm?"
+        await chat.say("I jump up.", came, present=here, npc_met=("Dr. Weiss",))
+        asked = await chat.begin("I go to Teo, who rode to fetch Dr. Weiss.")
+        unknown = [line for line in asked.context.text.splitlines() if line.startswith("Not known")]
+        assert len(unknown) == 2 and death in unknown[0] and "coat hangs" in unknown[1], asked.context.text
+
+
+async def test_what_the_messages_share_only_small_words_with_is_not_told_as_unknown() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The fair begins.", "Tell a story.", "Be brief.")
+        paid = "Pay the farrier 5 krone: paid"
+        await chat.say("I pay him.", "The farrier nods.", present=("Marek",), event_trigger=paid)
+        await chat.say("I go.", "Dorota is there.", present=("Dorota",), npc_separated=("Marek",))
+        songs = await chat.begin("Play me a song about the girl and the river.")
+        assert "Not known" not in songs.context.text
+        farrier = await chat.begin("What does the farrier want?")
+        assert f"Not known to Dorota: {paid}" in farrier.context.text
