@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 
 from attrs import field, frozen
 
@@ -82,10 +83,14 @@ async def assemble(config: Config, opening: OpenArguments) -> Parts:
     counters, settings = opening.counters or Counters(), Settings(config)
     async with AsyncExitStack() as stack:
         one_machine = opening.hosting is not None and opening.hosting.one_machine
-        # Never set aside damaged files that other processes have open.
-        mend = opening.resume and not one_machine
         stores = await open_stores(
-            config, counters, stores=opening.stores, embedder=opening.embedder, mend=mend, tolerant=opening.tolerant
+            config,
+            counters,
+            stores=opening.stores,
+            embedder=opening.embedder,
+            mend=opening.resume,
+            alone=not one_machine,
+            tolerant=opening.tolerant,
         )
         stack.push_async_callback(stores.aclose)
         hosting = await hosting_of(opening, stores)
@@ -109,6 +114,7 @@ async def assemble(config: Config, opening: OpenArguments) -> Parts:
         if admission is not None and whole:
             await _read_keys(admission, opening, counters)
         stack.push_async_callback(parts.supervisor.aclose, 0.0)
+        healing = _rendered_when_renewed(parts)
         if opening.resume and whole:
             if rights is not None:
                 await rights.start()
@@ -116,7 +122,7 @@ async def assemble(config: Config, opening: OpenArguments) -> Parts:
                 await admission.start()
             try:
                 await make_private_once(stores, config)
-                await _take_up(parts)
+                await _take_up(parts, healing)
             except StoreCorrupt as error:
                 if not opening.tolerant:
                     raise
@@ -479,24 +485,29 @@ def _tools(
 # -- work that was left ------------------------------------------------------------------------------------------
 
 
-async def _take_up(parts: Parts) -> None:
-    """Resume pending work, and render views again if they are missing."""
-    stores, journal = parts.stores, parts.journal
-    healing = [store for store in stores.all().values() if isinstance(store, SelfHealingStore)]
-
-    async def render_all() -> None:
-        parts.projector.forget_lore()
-        for session in await journal.sessions():
-            try:
-                await journal.add_jobs(session.id, [session.head or session.root])
-            except LeaseLost:
-                continue  # another server has taken the session and renders it
-            parts.background.views.submit(session.id, [session.head or session.root])
-
+def _rendered_when_renewed(parts: Parts) -> list[SelfHealingStore]:
+    """Have the views rendered again whenever a store was emptied, and return the stores to which that may happen."""
+    healing = [store for store in parts.stores.all().values() if isinstance(store, SelfHealingStore)]
     for store in healing:
-        store.renewed = render_all
-    if any(store.fresh for store in healing) or await _lost(stores, parts.counters, journal):
-        await render_all()
+        store.renewed = partial(_render_all, parts)
+    return healing
+
+
+async def _render_all(parts: Parts) -> None:
+    journal = parts.journal
+    parts.projector.forget_lore()
+    for session in await journal.sessions():
+        try:
+            await journal.add_jobs(session.id, [session.head or session.root])
+        except LeaseLost:
+            continue  # another server has taken the session and renders it
+        parts.background.views.submit(session.id, [session.head or session.root])
+
+
+async def _take_up(parts: Parts, healing: Sequence[SelfHealingStore]) -> None:
+    """Resume pending work, and render views again if they are missing."""
+    if any(store.fresh for store in healing) or await _lost(parts.stores, parts.counters, parts.journal):
+        await _render_all(parts)
     await parts.supervisor.resume()
 
 

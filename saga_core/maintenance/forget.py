@@ -225,10 +225,20 @@ async def _rewrite(kind: str, store: Store, place: str) -> list[str]:
         await cast(Compacting, store).compact()
     elif isinstance(store, SelfHealingStore) and kind != "cache":
         await store.renew()
-    elif kind == "state" and store.info.location and await asyncio.to_thread(Path(store.info.location).exists):
-        move = "move the journal to an engine that can (saga move --to state=sqlite), and delete the file"
-        return [f"{place} cannot rewrite its file; {move}"]
+    elif await asyncio.to_thread(_stays, store):
+        remedy = _REMEDY if kind == "state" else "end SAGA, delete what it stores, and `saga rebuild`"
+        return [f"{place} cannot rewrite its file; {remedy}"]
     return []
+
+
+_REMEDY = "move the journal to an engine that can (saga move --to state=sqlite), and delete the file"
+
+
+def _stays(store: Store) -> bool:
+    """Whether what is deleted from ``store`` may stay on this machine. Who runs a service cleans it up."""
+    if not store.info.location:
+        return Capability.DURABLE in store.info.capabilities
+    return Path(store.info.location).exists()
 
 
 async def _begin(tools: Tools, worlds: set[str]) -> bool:

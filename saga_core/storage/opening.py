@@ -268,15 +268,16 @@ async def open_stores(
     stores: Mapping[str, object] | None = None,
     embedder: Embedder | None = None,
     mend: bool = True,
+    alone: bool = True,
     tolerant: bool = False,
 ) -> Stores:
     """Open the stores of ``config``, but use those in ``stores`` (by kind) and ``embedder``, which the caller closes.
 
     Raises ``StoreError`` or ``BadInput``; then all opened stores are closed again.
 
-    With ``mend``, a damaged view store is set aside and opened empty, now or when damage is found later. With
-    ``tolerant``, a journal that cannot be opened is replaced by a stand-in, and views that cannot be kept on disk are
-    kept in memory.
+    With ``mend``, a damaged view store is set aside and opened empty, now or when damage is found later. Without
+    ``alone``, other processes have the files open, and none is set aside or removed. With ``tolerant``, a journal that
+    cannot be opened is replaced by a stand-in, and views that cannot be kept on disk are kept in memory.
     """
     external = external_stores(stores or {})
     async with AsyncExitStack() as stack:
@@ -285,7 +286,7 @@ async def open_stores(
             if kind in external:
                 store = await _fitted(config, kind, external[kind])
             else:
-                store = await _open_view(config, kind, counters, mend, tolerant)
+                store = await _open_view(config, kind, counters, mend, alone, tolerant)
             stack.push_async_callback(store.aclose)
             return store
 
@@ -363,18 +364,20 @@ def holds_data(path: Path) -> bool:
     return any(not each.name.startswith(".") and each.is_file() and each.stat().st_size for each in files)
 
 
-async def _open_view(config: Config, kind: StoreKind, counters: Counters, mend: bool, tolerant: bool) -> Any:
+async def _open_view(
+    config: Config, kind: StoreKind, counters: Counters, mend: bool, alone: bool, tolerant: bool
+) -> Any:
     async def anew() -> Any:
         return await _open_store(config, kind, counters)
 
     path = path_of(config, kind)
     try:
-        if path is None or not mend:
+        if path is None or not alone:
             return await anew()
         named = getattr(config.storage, kind).path is not None or (
             kind == "cache" and config.md_cache.cache_dir is not None
         )
-        store = SelfHealingStore(kind, path, anew, counters, ours=not named)
+        store = SelfHealingStore(kind, path, anew, counters, ours=not named, mends=mend)
         await store.open()
     except StoreLocked:
         raise

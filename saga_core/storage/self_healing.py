@@ -60,12 +60,21 @@ class SelfHealingStore:
     """
 
     def __init__(
-        self, kind: str, path: Path | None, open_store: Open, counters: Counters, *, ours: bool = True
+        self,
+        kind: str,
+        path: Path | None,
+        open_store: Open,
+        counters: Counters,
+        *,
+        ours: bool = True,
+        mends: bool = True,
     ) -> None:
         self.kind = kind
         self.path = path
         self._ours = ours
         """Whether only SAGA writes to the place. Otherwise unreadable data may belong to another program."""
+        self._mends = mends
+        """Whether what is damaged is replaced. Otherwise the errors of the backend are raised."""
         self.renewed: Callable[[], Awaitable[None]] | None = None
         """Called after the store was replaced with an empty one."""
         self._open = open_store
@@ -85,7 +94,7 @@ class SelfHealingStore:
         try:
             self._inner = await self._open()
         except (StoreCorrupt, NewerSchema) as error:
-            if not self._ours:
+            if not self._ours or not self._mends:
                 raise
             self._inner = await self._another(error)
             self.fresh = True
@@ -160,7 +169,7 @@ class SelfHealingStore:
                 return await getattr(inner, name)(*args, **kwargs)
             except StoreCorrupt as error:
                 # Pages are repaired one by one by their readers: a damaged page says nothing about the others.
-                if self.kind != "cache":
+                if self._mends and self.kind != "cache":
                     await self._mend(inner, error)
                 raise
 

@@ -101,7 +101,7 @@ IN_THIS_PROCESS = {
         *(_plain(kind, "memory", RESIDENT) for kind in ("state", "graph", "vector", "cache", "curator")),
         _plain("curator", "rules", RESIDENT),
         _plain("state", "sqlite", DURABLE, Capability.COMPACTS),
-        _plain("cache", "files", DURABLE),
+        _plain("cache", "files", DURABLE, Capability.COMPACTS),
         _plain("graph", "networkx", RESIDENT, EXPAND),
         _plain("vector", "sqlite", DURABLE),
         _resident("graph", "networkx", EXPAND),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import sqlite3
 import unicodedata
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,27 @@ async def test_a_session(tmp_path: Path, storage: dict[str, Any]) -> None:
             await saga.sessions.get(gone)
     assert traces(tmp_path, SECRET, gone) == [], "and afterwards"
     assert traces(tmp_path, "붉은여우")
+
+
+async def test_what_a_vector_file_holds_when_no_server_runs(tmp_path: Path) -> None:
+    """``saga forget`` opens the stores without taking up work. Then the engine's file is emptied too."""
+    async with Saga.open(config(tmp_path, {})) as saga:
+        gone = await play(saga, "푸른두루미", label="하나")
+        kept = await play(saga, "붉은여우", label="둘")
+        await saga.drain(20)
+    with closing(sqlite3.connect(tmp_path / "vectors.db", isolation_level=None)) as file:
+        file.execute("PRAGMA secure_delete = OFF")  # as where it is not SQLite's default
+        file.execute("CREATE TABLE gone (text)")
+        file.execute("INSERT INTO gone VALUES (?)", (SECRET * 1_000,))
+        file.execute("DROP TABLE gone")
+    assert traces(tmp_path, SECRET) == ["vectors.db"]
+    async with Saga.open(config(tmp_path, {}), resume=False) as saga:
+        assert (await saga.maintenance.forget_sessions([await saga.sessions.get(gone)])).remains == ()
+    assert traces(tmp_path, SECRET) == []
+    async with Saga.open(config(tmp_path, {})) as saga:
+        await saga.drain(20)
+        assert (await saga.maintenance.verify()).findings == ()
+        assert [each.session.id for each in await saga.sessions.list()] == [kept]
 
 
 async def test_all_of_a_key(tmp_path: Path) -> None:
@@ -203,6 +226,31 @@ async def test_what_a_journal_that_cannot_compact_keeps_is_said(tmp_path: Path) 
         gone = await saga.maintenance.forget_sessions([chat.last.session])
         assert [each.partition(":")[0] for each in gone.remains] == [store.place]
         assert "saga move --to state=sqlite" in gone.remains[0]
+
+
+class Pages(MemoryCache):
+    """A page cache of another author on a file that it cannot rewrite."""
+
+    @property
+    def info(self) -> StoreInfo:
+        return evolve(super().info, name="mine", location=__file__)
+
+
+class Graph(MemoryGraph):
+    """A durable graph that does not say where it is."""
+
+    @property
+    def info(self) -> StoreInfo:
+        found = super().info
+        return evolve(found, name="mine", capabilities=found.capabilities | {Capability.DURABLE})
+
+
+async def test_what_other_stores_that_cannot_compact_keep_is_said() -> None:
+    stores = {"cache": Pages(), "graph": Graph()}
+    async with Saga.open({"storage": {"profile": "memory"}}, stores=stores) as saga:
+        gone = await saga.maintenance.forget_sessions([await play(saga, SECRET, label="비밀")])
+    told = "cannot rewrite its file; end SAGA, delete what it stores, and `saga rebuild`"
+    assert gone.remains == (f"graph: mine {told}", f"{__file__}: mine {told}")
 
 
 class Rewriting:
