@@ -99,7 +99,7 @@ def call_all() -> None:
     reading._any_of(_NAMES)
     questions._languages()
     questions._hints()
-    for text in ("it is late", "at three o'clock", "three days later", "Friday 8:30"):
+    for text in ("it is late", "at three o'clock", "three days later", "Friday 8:30", "2일 5:00"):
         clock.read_time(text, 0, 0, ())
     genres.guessed_profile("a card")
     Mask.of(["sk-a long key"])("Nobody said sk%2Da long key.")
