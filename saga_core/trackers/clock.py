@@ -15,6 +15,10 @@ _AT = re.compile(
     r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h]\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
 )
 _HALVES = re.compile(r"(?<=\d)\s{0,2}[ap]\.?m\b\.?")
+_FRACTIONS = {"¼": ".25", "½": ".5", "¾": ".75"}
+_FRACTION = re.compile(r"(?:(?<=\d)\s)?([¼½¾])")
+_DIGITS = r"(?<!\d)(?<!\d[.,:/⁄])(?:\d{1,3}(?:,\d{3}){1,2}|\d{1,6}(?:[.,]\d{1,2})?)|(?<![^\s+-])\.\d{1,2}"
+"""A whole number, never the end of a longer one: the 5 of ``1.5``, ``1/5`` and ``1:05`` is none."""
 _HALF = re.compile(r"(?<!\d)(?P<hour>1[0-2]|0?[1-9])\s{0,2}(?P<half>[ap])\.?m\b")
 
 
@@ -24,7 +28,7 @@ def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> t
     ``now`` is the time until then: a weekday is the next one of its name, and an hour that is past is tomorrow's.
     ``first`` is the place of the first day in the week, and ``own`` the names of the week's days, if it has its own.
     """
-    plain = normalized("NFKC", text).casefold().replace("−", "-").strip()
+    plain = _plain(text).replace("−", "-").strip()
     hour = _hour_in(plain)
     day = _day_in(plain)
     if day is not None:
@@ -45,7 +49,7 @@ def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> t
     for language in every():
         if language.clock.next_day and re.search(language.clock.next_day, plain):
             return (now // DAY + 1) * DAY + (hour if hour is not None else 8 * HOUR), None
-    if hour is None:
+    if hour is None or plain.startswith("+"):
         return None, None
     at = now // DAY * DAY + hour
     return (at if at >= now else at + DAY), None
@@ -62,7 +66,7 @@ def shown_time(value: int, first: int | None, own: tuple[str, ...], tag: str) ->
 
 def names_hour(text: str) -> bool:
     """Whether a text that names a time names its hour, and not only its day: ``Saturday 19:00``, ``in two hours``."""
-    plain = normalized("NFKC", text).casefold()
+    plain = _plain(text)
     passed = _passed(plain)
     return _hour_in(plain) is not None or (passed is not None and passed % DAY != 0)
 
@@ -82,6 +86,11 @@ def weekday_in(text: str, own: tuple[str, ...]) -> int | None:
             if re.search(pattern, plain):
                 return at
     return None
+
+
+def _plain(text: str) -> str:
+    """A text in one spelling, with ``1½`` as ``1.5``."""
+    return normalized("NFKC", _FRACTION.sub(lambda found: _FRACTIONS[found[1]], text)).casefold()
 
 
 def _hour_in(plain: str) -> int | None:
@@ -155,11 +164,17 @@ def _passed(plain: str) -> int | None:
             said = {name: part for name, part in found.groupdict().items() if part}
             minutes = next((each for each in _UNITS if f"u{each}" in said), DAY)
             number = said.get("number", "")
-            count = float(number) if number.isdecimal() else _counts(language)[number or said["spelled"]]
+            count = _counts(language).get(number or said.get("spelled", ""))
+            count = _count(number) if count is None else count
             total = (total or 0) + (count + ("half" in said) / 2) * minutes
         if total is not None:
             return -round(total) if plain.startswith("-") else round(total)
     return None
+
+
+def _count(digits: str) -> float:
+    """The number that digits write: ``1.5``, ``1,5``, ``1,000``."""
+    return float(digits.replace(",", "" if len(digits.rpartition(",")[2]) == 3 else "."))
 
 
 @cache
@@ -172,7 +187,7 @@ def _lengths(language: Language) -> re.Pattern[str]:
     words = language.clock
     units = zip(_UNITS, (words.weeks, words.days, words.hours, words.minutes), strict=True)
     named = "|".join(f"(?P<u{minutes}>{pattern})" for minutes, pattern in units)
-    number = "|".join((r"\d{1,6}", *_longest_first(words.numbers)))
+    number = "|".join((_DIGITS, rf"(?<![a-z])(?<![a-z]-)(?:{'|'.join(_longest_first(words.numbers)) or NEVER})"))
     spelled = "|".join(_longest_first(words.spelled)) or NEVER
     return re.compile(
         rf"(?:(?P<number>{number})\s{{0,2}}(?:{named})|(?P<spelled>{spelled}))(?:\s{{0,2}}(?P<half>{words.half}))?"

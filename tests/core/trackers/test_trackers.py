@@ -446,7 +446,25 @@ def test_the_minutes_of_an_hour_are_no_length_of_time(told: str, day: int, hour:
         *((text, 90) for text in ("an hour and a half", "한 시간 반 뒤", "1時間半後", "一个半小时后")),
         *(("half a day later", 720), ("반나절 뒤", 360), ("한나절 뒤", 720), ("半日後", 720), ("半天后", 720)),
         *(("하루 반 뒤", 2160), ("3일", 4320), ("3日", 4320), ("2일 5시간 뒤", 3180)),
+        *((text, 90) for text in ("+1.5 hours", "+1,5 hours", "+1½ hours", "1 ½ hours later", "1.5시간 뒤", "+1.5h")),
+        *(("½ hour later", 30), ("+.5 hours", 30), ("+1,000 minutes", 1000), ("+1 day, 3 hours", 1620)),
     ],
 )
 def test_a_length_of_time_moves_the_clock(told: str, minutes: int) -> None:
     assert read_time(told, 9 * 60, 0, ()) == (None, minutes)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "+0.0000001 hours",
+        "+1.000 hours",
+        "+1/5 hours",
+        "+1:05 hours",
+        "+1234567 hours",
+        "nan days later",
+        "+sixty-one min",
+    ],
+)
+def test_a_number_is_read_whole_or_not_at_all(told: str) -> None:
+    assert read_time(told, 9 * 60, 0, ()) == (None, None)
