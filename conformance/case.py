@@ -42,7 +42,7 @@ async def within(seconds: float, what: str) -> AsyncIterator[None]:
     except TimeoutError as error:
         if not limit.expired() or isinstance(error, Hangs):
             raise
-        raise Hangs(f"{what} took longer than {seconds:g} seconds: a call hangs") from None
+        raise Hangs(f"{what} did not end within {seconds:.3g} seconds") from None
 
 
 @define
@@ -112,9 +112,11 @@ class Case:
         """A new generator, seeded with ``seed``."""
         return Random(self.seed)
 
-    def patience(self) -> AbstractAsyncContextManager[None]:
-        """A timeout of ``PATIENCE`` seconds. Raises ``Hangs`` if a store exceeds it."""
-        return within(PATIENCE, "a call with a timeout of its own")
+    def patience(
+        self, what: str = "a call with a timeout of its own", *, more: float = 0.0
+    ) -> AbstractAsyncContextManager[None]:
+        """A timeout of ``PATIENCE`` and ``more`` seconds. Raises ``Hangs``, which names ``what``, if it is exceeded."""
+        return within(PATIENCE + more, what)
 
     def count(self) -> int:
         """Return a new number on each call, for unique file names."""

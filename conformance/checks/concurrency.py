@@ -6,6 +6,7 @@ import asyncio
 from array import array
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
+from time import perf_counter
 from typing import Any
 
 from attrs import frozen
@@ -81,30 +82,40 @@ async def cancelled_large_writes(case: Case) -> None:
 
 @check("L-9", kinds=STORED)
 async def a_hundred_cancelled(case: Case) -> None:
-    """Cancel reads and writes a hundred times. A cancelled call must release everything that it holds."""
+    """Cancel reads and writes a hundred times. A cancelled call must release everything that it holds.
+
+    A store may finish what was cancelled before it answers the next call, so the limit grows with the time that the
+    same calls take here when nobody cancels them.
+    """
     store, kind = case.store, case.harness.kind
     await prepared(case, store)
     ways = list(readings(kind).values())
-    try:
-        for turn in range(100):
-            made: list[Awaitable[Any]] = [read(store) for read, _ in ways]
-            if turn % 4 == 0:
-                made.append(answer(store, large_write(kind, turn)))
-            tasks = [asyncio.ensure_future(one) for one in made]
-            await pass_turns(turn % 3 if turn % 2 else turn % 7)
-            for task in tasks:
-                task.cancel()
-            async with case.patience():
-                await asyncio.gather(*tasks, return_exceptions=True)
-        async with case.patience():
-            same(await answer(store, large_write(kind, 1)), None, "a write after a hundred calls were cancelled")
-            for name, (read, marks) in readings(kind).items():
-                seen = marks(await read(store))
-                right = set(seen) == {mark_in(kind, 1)}
-                require(right, f"{name} after a hundred cancelled calls and a write of 1 saw {_told(seen)}")
-            require(isinstance(await answer(store, call("check")), Health), "check after a hundred cancelled calls")
-    except TimeoutError:
-        raise CheckFailed("after a hundred cancelled calls, the next call hangs") from None
+    begun = perf_counter()
+    await answer(store, large_write(kind, 2))
+    for read, _ in ways:
+        await read(store)
+    work, calls = 100 * (perf_counter() - begun), 0
+    for turn in range(100):
+        made: list[Awaitable[Any]] = [read(store) for read, _ in ways]
+        if turn % 4 == 0:
+            made.append(answer(store, large_write(kind, turn)))
+        calls += len(made)
+        tasks = [asyncio.ensure_future(one) for one in made]
+        await pass_turns(turn % 3 if turn % 2 else turn % 7)
+        for task in tasks:
+            task.cancel()
+        async with case.patience(f"the cancelled call {calls}", more=work):
+            await asyncio.gather(*tasks, return_exceptions=True)
+    behind = f"behind {calls} cancelled calls,"
+    async with case.patience(f"a write, {behind}", more=work):
+        same(await answer(store, large_write(kind, 1)), None, "a write after a hundred calls were cancelled")
+    for name, (read, marks) in readings(kind).items():
+        async with case.patience(f"{name}, {behind}", more=work):
+            seen = marks(await read(store))
+        right = set(seen) == {mark_in(kind, 1)}
+        require(right, f"{name} after a hundred cancelled calls and a write of 1 saw {_told(seen)}")
+    async with case.patience(f"check, {behind}", more=work):
+        require(isinstance(await answer(store, call("check")), Health), "check after a hundred cancelled calls")
 
 
 @check("L-10", kinds=STORED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 from saga_core import Saga
 from saga_core.counters import Counters
@@ -44,3 +45,14 @@ async def test_a_story_of_the_world_has_its_trackers() -> None:
         found = {each["name"]: each["value"] for each in shown["trackers"]}
         assert (found["tide"], found["strength"]) == ("high", 3)
         assert {each["name"] for each in shown["modules"]} == {"rpg", "map"}
+
+
+async def test_a_map_is_xml_whatever_the_places_are_called() -> None:
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        chat = Frontend(saga, system="", greeting="", note="")
+        place = "A\\u0001B\\u001bC\\u0085\\ufffeD\\uffff\\u202eE"
+        await chat.say("I look.", f'Water.\n\n```state\nlocation: "{place}"\n```')
+        assert chat.last is not None
+        drawn = await saga.views.picture(chat.last.session.id, "map", None)
+        assert "A\ufffdB\ufffdC" in "".join(ElementTree.fromstring(drawn).itertext())
+        assert not set("\x01\x1b\x85\ufffe\uffff\u202e") & set(drawn)
