@@ -6,6 +6,7 @@ import hashlib
 import inspect
 import logging
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from importlib.metadata import EntryPoint
@@ -23,6 +24,9 @@ from saga_core.trackers import Tracker
 
 GROUP = "saga.modules"
 log = logging.getLogger("saga.modules")
+
+_NOT_DRAWN = re.compile("[^\t\n\r -~\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and what no XML may have. A single one, in a name, would keep a browser from drawing anything."""
 
 T = TypeVar("T")
 
@@ -172,9 +176,10 @@ class Modules:
             from saga_core.modules.map import MODULE  # imports this module
 
             module = MODULE
-        return (
-            self._safely(module, "picture", lambda found: found.picture(state, language)) if module is not None else ""
-        ) or ""
+        if module is None:
+            return ""
+        drawn = self._safely(module, "picture", lambda found: found.picture(state, language))
+        return _NOT_DRAWN.sub("\ufffd", drawn or "")
 
     def _each(self, step: str, ask: Callable[[Module], T]) -> Iterator[T]:
         for module in self.modules:
