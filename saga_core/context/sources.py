@@ -129,8 +129,8 @@ class Briefing:
         return pieces
 
     def _essentials(self, state: WorldState, world: World, words: Labels, counts: _ToldCounts) -> Piece | None:
-        """Place, health, mood, what is counted of world, place and player, and belongings where any were ever told of:
-        what nobody said is unknown, not none."""
+        """Place, health, mood, what is counted of world, place and player, and belongings: none only if a sheet lists
+        what the player had, as whoever gave away the one thing that was told of may have others."""
         player = state.entities.get(state.player)
         fields = [f"{words.place}: {one_field(state.name(state.location))}"] if state.location else []
         if player is not None and _health_is_known(player, world):
@@ -140,10 +140,10 @@ class Briefing:
         least, fields = fields, fields + counted
         mood = player.get("mood") if player is not None else None
         moods = [f"{words.mood}: {one_field(str(mood))}"] if mood else []
-        if state.player not in state.belongings:
+        carried = _inventory(state, state.player)
+        if not carried and (world.player is None or not world.player.items):
             texts = [" | ".join([*fields, *moods]), " | ".join(fields)]
         else:
-            carried = _inventory(state, state.player)
             texts = [
                 " | ".join([*fields, f"{words.inventory}: {_listed(carried, most, words)}", *rest])
                 for most, rest in ((_ITEMS, moods), (_ITEMS, []), (_ITEMS // 3, []), (0, []))

@@ -34,6 +34,7 @@ async def test_an_event_is_scheduled_edited_undone_and_closed(browser: Browser, 
         assert await visit.too_wide() == 0 and await visit.findings() == []
         await page.click(f"{FORM} [data-action=save]")
         await page.wait_for_selector(BELLS)
+        await page.wait_for_selector("[data-item=said]:has-text('The narrator is told once all its conditions hold')")
         assert await told() == ["The bells ring", "due at turn 40"]
 
         await page.click(f"{BELLS} [data-action=edit]")

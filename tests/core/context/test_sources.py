@@ -23,7 +23,7 @@ from saga_core.recall.lexical import LexicalIndex
 from saga_core.recall.lorebook import LoreIndex
 from saga_core.stores.graph import Edge
 from saga_core.stores.vector import Hit
-from saga_core.world.model import LoreEntry, World
+from saga_core.world.model import CharacterSheet, ItemStack, LoreEntry, World
 from tests.core.context.reading_stage import (
     ARIA,
     ERGEN,
@@ -85,11 +85,14 @@ async def test_the_briefing_always_tells_the_essentials() -> None:
     ]
 
 
-async def test_what_is_not_known_is_left_out_and_an_empty_inventory_is_said() -> None:
+async def test_what_is_not_known_is_left_out_and_an_inventory_is_empty_only_if_a_sheet_listed_it() -> None:
     nobody = WorldState(player=ARIA, entities={ARIA: who("아리아")})
     assert texts(await gather(Briefing(), ask(state=nobody, graph=None))) == ["플레이어: 아리아"]
     empty = evolve(nobody, belongings={ARIA: {}})
-    assert texts(await gather(Briefing(), ask(state=empty, graph=None))) == ["인벤토리: 없음", "플레이어: 아리아"]
+    assert texts(await gather(Briefing(), ask(state=empty, graph=None))) == ["플레이어: 아리아"]
+    sheet = CharacterSheet("아리아", player=True, items=(ItemStack("동전"),))
+    listed = ask(state=empty, graph=None, world=World("w", "세계", characters=(sheet,)))
+    assert texts(await gather(Briefing(), listed)) == ["인벤토리: 없음", "플레이어: 아리아"]
     unnamed = WorldState(player=ARIA, entities={ARIA: who("플레이어")})
     assert texts(await gather(Briefing(), ask(state=unnamed, graph=None))) == []
     assert texts(await gather(Briefing(), ask(state=WorldState(), graph=None, language="en"))) == []

@@ -82,7 +82,7 @@ function Board({ session, turn, known, counts, observed, problems, habits, modul
       <${Picture} name="drawn" from=${path`api/sessions/${session}/${`${each.name}.svg`}`} turn=${turn} version=${each.picture && known.turn_id} alt=${each.name} /><//>`)}
     ${again.length > 0 && html`<${Group} ...${about} name="observed" title=${t("observed")} help=${t("observedHelp")} lines=${again} />`}
     <${Group} ...${about} name="dead" title=${t("dead")} none=${t("noDead")} lines=${of("status")} add=${{ label: t("addDead"), ...forms(t, people).dead }} />
-    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} clocked=${clocked} add=${{ label: t("addEvent"), ...forms(t, people, known.turn, clocked).event }} />
+    <${Group} ...${about} name="events" title=${t("events")} none=${t("noEvents")} lines=${of("event")} now=${known.turn} clocked=${clocked} add=${{ label: t("addEvent"), saved: "savedEvent", ...forms(t, people, known.turn, clocked).event }} />
     ${happened.length > 0 && html`<${Group} ...${about} name="happened" title=${t("happened")} lines=${happened.reverse()} few=${8} />`}
     <${Group} ...${about} name="notes" title=${t("notes")} none=${t("noNotes")} lines=${of("note").reverse()} few=${6} add=${{ label: t("addNote"), ...forms(t, people).note }} />
     ${problems.length > 0 && html`<${Part} name="problems" title=${t("problems")}><p class="hint">${t("problemsHelp")}</p>
@@ -96,7 +96,7 @@ function Group({ name, title, none, help, lines, rest = [], others, folded = fal
   const [adding, open] = useState(false);
   const done = (made) => {
     open(false);
-    if (made) about.changed(t("saved"), made.change);
+    if (made) about.changed(t(add.saved ?? "saved"), made.change);
   };
   const button = add && html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} onClick=${() => open(!adding)}>+ ${add.label}</button>`;
   const row = (each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} ...${about} />`;
