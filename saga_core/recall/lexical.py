@@ -244,6 +244,9 @@ class LexicalIndex:
         # The postings of a term in segments are merged when the term is first needed.
         self._segments: list[tuple[int, Segment]] = []
         self._gathered: set[str] = set()
+        # Documents of segments that were removed, and how many of them had each term that was not gathered by then.
+        self._gone: set[int] = set()
+        self._lost: Counter[str] = Counter()
         # Common terms by threshold. ``add`` updates them; other changes clear them.
         self._common: dict[int, set[str]] = {}
 
@@ -332,6 +335,10 @@ class LexicalIndex:
             if where is not None:
                 documents.extend([base + number for number in segment.numbers[where]])
                 weights.extend(segment.weights[where].tolist())
+        if self._lost.pop(term, 0):
+            left = [at for at, number in enumerate(documents) if number not in self._gone]
+            documents = array("I", map(documents.__getitem__, left))
+            weights = array("I", map(weights.__getitem__, left))
         if not documents:
             return
         known = self._postings.get(term)
@@ -352,15 +359,20 @@ class LexicalIndex:
         if number is None:
             return
         self._common.clear()
+        find: Callable[[str], int | Postings | None] = self._find
         if text is not None and hash(text) == self._hashes[number]:
-            vocabulary: Iterable[str] = dict.fromkeys(terms(text))
+            find, vocabulary = self._postings.get, list(dict.fromkeys(terms(text)))
+            if any(base <= number < base + len(segment.ids) for base, segment in self._segments):
+                self._gone.add(number)
+                self._lost.update(term for term in vocabulary if term not in self._gathered)
+                vocabulary = [term for term in vocabulary if term in self._gathered]
         else:
-            vocabulary = {*self._postings, *(term for _, segment in self._segments for term in segment.terms)}
+            vocabulary = list({*self._postings, *(term for _, segment in self._segments for term in segment.terms)})
         del self._numbers[doc_id]
         self._ids[number] = ""
         gone: list[str] = []
         for term in vocabulary:
-            known = self._find(term)
+            known = find(term)
             if known is None:
                 continue
             if isinstance(known, int):
@@ -452,6 +464,7 @@ class LexicalIndex:
             starts = segment.starts
             for at, term in enumerate(segment.terms):
                 counts[term] += starts[at + 1] - starts[at]
+        counts.subtract(self._lost)
         gathered = self._gathered
         found = {term for term, count in counts.items() if count > most and term not in gathered}
         for term, known in self._postings.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -132,19 +133,20 @@ class LiveSession:
             self.remember(state)
 
     async def index(self, turns: Sequence[str]) -> None:
-        """Index all waiting episodes, a few at a time, if one of ``turns`` is among them."""
+        """Index all waiting episodes, a few at a time and with pauses, if one of ``turns`` is among them."""
         if not set(turns).isdisjoint(self._unindexed):
-            await self._index()
+            await self._index(_pause)
 
     async def index_all(self) -> None:
         """Index all episodes of the tree that are not in the index yet, after the tree was loaded."""
         self._unindexed.extend(sorted(turn for turn in self.tree.nodes if turn not in self._episodes))
-        await self._index()
+        await self._index(lambda _: asyncio.sleep(0))
 
-    async def _index(self) -> None:
+    async def _index(self, pause: Callable[[float], Awaitable[None]]) -> None:
         while self._unindexed:
+            began = time.thread_time()
             self._index_some()
-            await asyncio.sleep(0)
+            await pause(began)
 
     def _index_some(self) -> None:
         for _ in range(min(_INDEXED, len(self._unindexed))):
@@ -335,6 +337,11 @@ class LiveSession:
         return self.session.head or self.tree.root
 
 
+async def _pause(began: float) -> None:
+    """Leave the event loop to others for as long as the step took that began at this CPU time of the thread."""
+    await asyncio.sleep(time.thread_time() - began)
+
+
 # -- amending a turn -------------------------------------------------------------------------------------------
 
 
@@ -520,11 +527,14 @@ async def seal(live: LiveSession) -> None:
 async def _seal(live: LiveSession, run: list[str]) -> None:
     part, texts = LexicalIndex(), [live.tree.get(turn).episode for turn in run]
     for start in range(0, len(run), _AT_ONCE):
+        began = time.thread_time()
         for turn, text in zip(run[start : start + _AT_ONCE], texts[start : start + _AT_ONCE], strict=True):
             part.add(turn, text)
-        await asyncio.sleep(0)
-    stale = list(live.stale)
-    await live.journal.put_segment(live.session.id, run[0], part.packed(texts), stale)
+        await _pause(began)
+    began = time.thread_time()
+    stale, packed = list(live.stale), part.packed(texts)
+    await _pause(began)
+    await live.journal.put_segment(live.session.id, run[0], packed, stale)
     live.stale = [turn for turn in live.stale if turn not in stale]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.language.tokens import terms
-from saga_core.recall.lexical import SIZE, VERSION, LexicalIndex, mark_of, pack, unpack
+from saga_core.recall.lexical import SIZE, VERSION, LexicalIndex, Segment, mark_of, pack, unpack
 
 WORDS = "크룩 열쇠 숲에서 검을 에르겐에게 key keys goblin forest 고대 유적 약초 forge dark 漢字 Ünïcode 12".split()
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join), max_size=16)
@@ -107,3 +107,18 @@ def test_terms_and_weights_are_those_of_this_version() -> None:
         "c": "에르겐이 에르겐이 the the forest",
     }
     assert hashlib.blake2b(segment_of(sample), digest_size=8).hexdigest() == "3ec5987b16f9bcff"
+
+
+def test_to_remove_a_known_text_reads_no_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of texts are replaced when a place is corrected, and each has terms that no other has."""
+    documents = {f"d{number}": f"word{number} lamp" for number in range(8)}
+    index = LexicalIndex()
+    index.take(unpack(segment_of(documents)), list(documents.values()))
+    with monkeypatch.context() as patch:
+        patch.delattr(Segment, "find")
+        for id_ in ("d1", "d2"):
+            index.remove(id_, documents[id_])
+            index.add(id_, "bridge")
+            index.remove(id_, "bridge")
+    assert "lamp" in index.common(5) and index.common(6) == set()
+    assert sorted(id_ for id_, _ in index.search("lamp word1 word3", k=9)) == ["d0", "d3", "d4", "d5", "d6", "d7"]
