@@ -252,7 +252,9 @@ def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
     findings = _Findings()
     if isinstance(node, Pairs):
         _read_node(node, True, findings, own)
-    return findings if findings.readable >= found.readable and not findings.problems else found
+    over_lines = any(lines.balance(line) or line.count("'") % 2 or line.count('"') % 2 for line in body.splitlines())
+    is_better = bool(found.problems) or over_lines or findings.readable > found.readable
+    return findings if is_better and findings.readable >= found.readable and not findings.problems else found
 
 
 def _node_of(told: yaml.Node | None) -> Node:
