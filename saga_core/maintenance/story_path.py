@@ -10,7 +10,7 @@ from attrs import frozen
 from saga_core.language import fold_name
 from saga_core.maintenance.tools import Tools
 from saga_core.model import Kind, TurnKind, TurnNode, WorldState
-from saga_core.projection import player_name, subject_of
+from saga_core.projection import BETWEEN, player_name, subject_of
 from saga_core.sessions import LiveSession, turn_named
 
 _USER, _CHARACTER = "User", "Assistant"
@@ -56,7 +56,9 @@ async def story_path(tools: Tools, session_id: str, head: str | None = None) -> 
     root = await live.turn(live.tree.root)
     sheet = next((each for each in live.world.characters if not each.player), None)
     character, _, chat = live.session.label.partition(" - ")
-    subject = sheet.name if sheet is not None else character if chat else subject_of(state, live.world)
+    titled, between, _ = live.session.title.partition(BETWEEN)
+    subject = sheet.name if sheet is not None else character if chat else titled if between else ""
+    subject = subject or subject_of(state, live.world)
     user = player_name(state)
     names = _Names.of(state, subject or live.session.label or _CHARACTER, user)
     own = next((each for each in live.timelines.values() if each.name == head), None)

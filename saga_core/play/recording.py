@@ -43,7 +43,7 @@ from saga_core.projection import render_episode, story_title, witnesses
 from saga_core.sessions import LiveSession, LiveSessions, MissingReports
 from saga_core.state_block import BlockStatus, thinks_only
 from saga_core.stores import Batch
-from saga_core.transcript import Persona, Utterance, identity_key, opening_key, persona_of, words_key
+from saga_core.transcript import Persona, Utterance, identity_key, next_reply_of, opening_key, persona_of, words_key
 
 log = logging.getLogger("saga")
 
@@ -150,7 +150,11 @@ class Recorder:
         has_words = transcript.words or place.kind is TurnKind.CONTINUATION
         first = has_words and made[0][1].depth == 1
         card = "" if start.member else transcript.system_text  # in a group it begins with whoever speaks next
-        titled = live.session if side else evolve(live.session, title=story_title(made[0][2], live.world, card))
+        titled = (
+            live.session
+            if side
+            else evolve(live.session, title=story_title(made[0][2], live.world, card, next_reply_of(card)))
+        )
         try:
             live.session = await self.journal.append(
                 titled,

@@ -94,10 +94,15 @@ def _of_role(transcript: Transcript, role: str) -> Iterator[Utterance]:
     return (each for each in transcript.utterances if each.role == role)
 
 
+def next_reply_of(text: str) -> str:
+    """Return the name of the character whose next reply the frontend's opening sentence asks for, or ""."""
+    asked = _REPLIES.search(text[:_SEARCHED])
+    return _plain(asked["name"]) if asked else ""
+
+
 def _of_sentences(text: str) -> Iterator[str]:
     """Yield the player's name from the frontend's opening sentence: the last one whose next reply is not asked for."""
-    asked = _REPLIES.search(text)
-    character = fold_name(asked["name"]) if asked else ""
+    character = fold_name(next_reply_of(text))
     languages = languages_in(text)
     forms = [form for each in languages for form in each.requests.lines_of if form.startswith("NAME")]
     for telling in (each for language in languages for each in language.persona.between):
