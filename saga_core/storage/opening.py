@@ -295,7 +295,8 @@ async def open_stores(
         else:
             state = await _open_state(config, counters, tolerant)
         stack.push_async_callback(state.aclose)
-        if Capability.DURABLE not in state.info.capabilities and state.info.name != "memory":
+        keeps = Capability.DURABLE in state.info.capabilities or isinstance(state, UnavailableStore)
+        if not keeps and state.info.name != "memory":
             counters.degrade(
                 "journal.forgets",
                 f"the journal of {state.info.name} does not declare `durable`: every session is lost when this process "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,6 +245,13 @@ async def test_a_journal_that_does_not_keep_its_data_is_told() -> None:
     async with Saga.open(memory_config(), stores={"state": store}) as saga:
         assert "`durable`: every session is lost" in saga.counters.degraded["journal.forgets"]
     async with Saga.open(memory_config()) as saga:
+        assert "journal.forgets" not in saga.counters.degraded
+
+
+async def test_of_a_damaged_journal_it_is_not_said_that_its_engine_forgets(tmp_path: Path) -> None:
+    (tmp_path / "state.db").write_bytes(b"garbage" * 3_000)
+    async with Saga.open({"storage": {"path": str(tmp_path)}}, tolerant=True) as saga:
+        assert "journal.damaged" in saga.counters.degraded
         assert "journal.forgets" not in saga.counters.degraded
 
 
