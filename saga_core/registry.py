@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
+import logging
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get
 
 from attrs import field, frozen
 
-from saga_core.errors import BadInput, SagaError, StoreCorrupt, StoreError, StoreUnavailable
+from saga_core.errors import BadInput, SagaError, StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -37,6 +39,7 @@ Kind = Literal[
     "hosting",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+log = logging.getLogger("saga.stores")
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -206,6 +209,10 @@ def load(kind: Kind, name: str) -> Backend[Any]:
     return backend
 
 
+OPEN_SECONDS = 120.0
+"""How long a store may take to open. A large one that was not closed in order may take a while."""
+
+
 async def open_plugin(
     kind: Kind, name: str, options: OpenOptions, *, at: str, options_at: str, if_damaged: str = ""
 ) -> Any:
@@ -213,7 +220,8 @@ async def open_plugin(
 
     Whatever it raises becomes a ``SagaError`` that names the setting, the backend and what to do. What is no error of
     SAGA becomes ``StoreUnavailable``, or ``StoreCorrupt`` if there is a remedy ``if_damaged`` and the error tells
-    nothing of rights, space or what is not installed.
+    nothing of rights, space or what is not installed. A store that is not open after ``OPEN_SECONDS`` becomes
+    ``StoreTimeout``. A model may be loaded for longer.
     """
     extra = None
     try:
@@ -222,7 +230,9 @@ async def open_plugin(
         opening = backend.open(options)
         if not inspect.isawaitable(opening):
             raise BadInput(f"what opens {name} is not asynchronous; write it with async def")
-        return await opening
+        if kind not in ("state", "graph", "vector", "cache"):
+            return await opening
+        return await _in_time(opening, f"{at}: {name} did not open within {OPEN_SECONDS:g} s")
     except SagaError as error:
         raise _named(error, at, name, options, options_at) from error.__cause__
     except Exception as error:
@@ -234,6 +244,22 @@ async def open_plugin(
         else:
             todo = "check the options" + (f", rights and space at {options.path}" if options.path is not None else "")
         raise StoreUnavailable(f"{told}; {todo}, or name another backend") from error
+
+
+async def _in_time(opening: Awaitable[Any], late: str) -> Any:
+    """Wait for an opening. One that is late is cancelled and not waited for, because it may hang in a thread."""
+    task = asyncio.ensure_future(opening)
+    try:
+        await asyncio.wait({task}, timeout=OPEN_SECONDS)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait({task})  # it leaves the path free
+        raise
+    if not task.done():
+        task.cancel()
+        log.error("%s", late)
+        raise StoreTimeout(late)
+    return task.result()
 
 
 def _named(error: SagaError, at: str, name: str, options: OpenOptions, options_at: str) -> SagaError:

@@ -26,6 +26,7 @@ from saga_core.errors import (
     StoreCorrupt,
     StoreError,
     StoreLocked,
+    StoreTimeout,
     StoreUnavailable,
 )
 from saga_core.ports import Embedder, TokenCounter
@@ -327,7 +328,7 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
         if path is not None:
             _check_not_lost(config, path, counters)
         return ReadOnlyOnCorruption(await _open_store(config, "state", counters), path, counters)
-    except (StoreLocked, NewerSchema):
+    except (StoreLocked, NewerSchema, StoreTimeout):
         raise  # the user can resolve this at once, and the data is intact
     except StoreError as error:
         if not tolerant or path is None or not path.is_file():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVe
 from saga_core import Saga, registry
 from saga_core.config import load_config
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, StoreError, StoreUnavailable
+from saga_core.errors import BadInput, StoreError, StoreTimeout, StoreUnavailable
 from saga_core.imports import Fit, Importers, read_file
 from saga_core.model import Kind, WorldState, deltas
 from saga_core.modules import Modules, ModuleTurn, open_modules
@@ -305,6 +307,34 @@ async def test_the_story_goes_on_while_a_derived_store_is_away(
     assert status["counters"][f"degraded.{kind}.bad"] == 1
     assert told in caplog.text
     assert status["stores"][kind]["backend"] == "memory"
+
+
+async def _never(options: OpenOptions) -> Any:
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("kind", ["graph", "vector", "cache"])
+async def test_the_story_goes_on_though_a_derived_store_never_opens(
+    kind: str, bad: Callable[[str, Any], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "OPEN_SECONDS", 0.02)
+    bad(kind, _never)
+    async with asyncio.timeout(5), Saga.open(_OF[kind][1](), tolerant=True) as saga:
+        status = await saga.status()
+    told = f"storage.{kind}: bad did not open within 0.02 s; until it can be opened, these views are kept in memory"
+    assert status["degraded"][f"{kind}.bad"] == told
+
+
+async def test_a_journal_that_never_opens_ends_the_start(
+    bad: Callable[[str, Any], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(registry, "OPEN_SECONDS", 0.02)
+    bad("state", _never)
+    (tmp_path / "state.bad").write_text("data")
+    config = {"storage": {"path": str(tmp_path), "state": {"backend": "bad"}}}
+    with pytest.raises(StoreTimeout, match=r"^storage\.state: bad did not open within 0\.02 s$"):
+        async with asyncio.timeout(5):
+            await Saga.open(config, tolerant=True)
 
 
 # -- answers of a journal ----------------------------------------------------------------------------------------
