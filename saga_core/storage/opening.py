@@ -331,8 +331,9 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
     except (StoreLocked, NewerSchema, StoreTimeout):
         raise  # the user can resolve this at once, and the data is intact
     except StoreError as error:
-        if not tolerant or path is None or not path.is_file():
-            raise  # without a journal file, the configuration is wrong
+        damaged = isinstance(error, StoreCorrupt) or (path is not None and path.is_file())
+        if not tolerant or not damaged:
+            raise  # without a journal, the configuration is wrong
         await tell_damage(counters, path, error)
         return UnavailableStore(backend_of(config, "state"), path, error)
 

@@ -13,7 +13,7 @@ from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVe
 from saga_core import Saga, registry
 from saga_core.config import load_config
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, StoreError, StoreTimeout, StoreUnavailable
+from saga_core.errors import BadInput, StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
 from saga_core.imports import Fit, Importers, read_file
 from saga_core.model import Kind, WorldState, deltas
 from saga_core.modules import Modules, ModuleTurn, open_modules
@@ -335,6 +335,24 @@ async def test_a_journal_that_never_opens_ends_the_start(
     with pytest.raises(StoreTimeout, match=r"^storage\.state: bad did not open within 0\.02 s$"):
         async with asyncio.timeout(5):
             await Saga.open(config, tolerant=True)
+
+
+async def test_a_damaged_journal_of_another_engine_is_told_and_the_story_goes_on(
+    bad: Callable[[str, Any], None], tmp_path: Path
+) -> None:
+    async def torn(options: OpenOptions) -> Any:
+        raise StoreCorrupt("block 7 is torn; put a backup in its place")
+
+    bad("state", torn)
+    config = {"storage": {"path": str(tmp_path), "state": {"backend": "bad"}}}
+    with pytest.raises(StoreCorrupt, match=r"^storage\.state: bad: block 7 is torn"):
+        await Saga.open(config)
+    async with Saga.open(config, tolerant=True) as saga:
+        turn = await saga.begin([{"role": "user", "content": "I look around."}])
+        assert turn.notices == ("this turn is played without memory, and is not recorded",)
+        assert set(saga.counters.degraded) >= {"journal.damaged"}
+        told = saga.counters.degraded["journal.damaged"]
+    assert told.startswith("storage.state: bad: block 7 is torn; put a backup in its place. Nothing is written to it.")
 
 
 # -- answers of a journal ----------------------------------------------------------------------------------------
