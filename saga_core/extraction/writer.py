@@ -181,11 +181,13 @@ class _Reports:
         elif moves:
             stays = [who for who in self._left_behind(met) if who not in left]
         said = left if present is None else [who for who in left if who not in present]
-        parted = dict.fromkeys((*said, *stays))
-        yield from (deltas.Separated(who, away=not moves) for who in parted if who != player)
+        parted = [who for who in dict.fromkeys((*said, *stays)) if who != player]
+        there = [who for who in parted if moves and who not in state.present]
+        yield from (deltas.Separated(who, away=not moves) for who in parted if who not in there)
         # Earlier turns may be read later and move the player elsewhere, so an explicit move to the same place counts.
         if place is not None and (place != state.location or fields.location_moved):
             yield deltas.Moved(player, place)
+        yield from (deltas.Separated(who, away=True) for who in there)
         yield from (deltas.Met(who) for who in dict.fromkeys(met))
         yield from self._seen_alive(present or ())
 

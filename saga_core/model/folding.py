@@ -212,11 +212,14 @@ def _met(draft: Draft, event: deltas.Met) -> None:
 
 def _separated(draft: Draft, event: deltas.Separated) -> None:
     who = draft.entity(event.who, Kind.CHARACTER)
-    if who is None or who.id not in draft.view("present"):
+    if who is None:
+        return
+    where, here = (draft.view("whereabouts").get(id_) for id_ in (who.id, draft.view("player")))
+    if who.id in draft.view("present"):
+        draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
+    elif who.dead or where is None or here is None or where.place != here.place:
         return  # who is not here cannot leave, and that she is not here is no contradiction
-    draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
-    where = draft.view("whereabouts").get(who.id)
-    if event.away and where is not None:
+    if event.away and where is not None and not where.left:
         draft.map("whereabouts")[who.id] = evolve(where, left=True)
 
 
