@@ -30,7 +30,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.hosting import WriteRights
 from saga_core.ids import IdSource
 from saga_core.journal import greeting_key
-from saga_core.language import Unrepeated, detect
+from saga_core.language import Unrepeated, detect, language_of, mentions
 from saga_core.messages import PromptPlan
 from saga_core.model import Delta, Event, Fact, Kind, Session, Turn, TurnKind, WorldState, deltas, fold
 from saga_core.naming import Names
@@ -40,7 +40,7 @@ from saga_core.play.prompting import Layout, Prefix, Prompting
 from saga_core.play.recording import Recorder, TurnWork
 from saga_core.play.request import Place, Report, Request, TurnStart
 from saga_core.ports import Clock
-from saga_core.projection import deaths, due_lines, elsewhere_lines, fact_texts, render_graph, spoken_day
+from saga_core.projection import DEATH, due_lines, elsewhere_lines, fact_texts, render_graph, spoken_day, weight
 from saga_core.prompt import Planned, read_client_blocks, static_rules
 from saga_core.recall import LoreMoment, without_other_story
 from saga_core.sessions import (
@@ -461,7 +461,7 @@ class ContextReading:
             world=live.world,
             lore=live.lore,
             player_words=transcript.player_words,
-            recent=tuple(utterance.text for utterance in transcript.utterances[-2:]),
+            recent=(recent := tuple(utterance.text for utterance in transcript.utterances[-2:])),
             pinned=prefix.state,
             pages=prefix.pages,
             missing=layout.missing,
@@ -483,7 +483,7 @@ class ContextReading:
                 if perspective is None or perspective.knows(record)
             ),
             member=perspective.who if perspective is not None else None,
-            ignorance=_ignorance(live, start.state, state, language),
+            ignorance=_ignorance(live, start.state, state, (transcript.player_words, *recent), language),
             reported=start.report == "block",
             moment=_lore_moment(start),
             elsewhere=tuple([await _story(each, language) for each in others]),
@@ -532,16 +532,35 @@ class ContextReading:
             return None
 
 
-def _ignorance(live: LiveSession, state: WorldState, told: WorldState, language: str) -> tuple[Ignorance, ...]:
-    """What the story noted and somebody here does not know. ``told`` is the state as the prompt may tell it."""
+def _ignorance(
+    live: LiveSession, state: WorldState, told: WorldState, said: Sequence[str], language: str
+) -> tuple[Ignorance, ...]:
+    """What the story noted and somebody here does not know. ``told`` is the state as the prompt may tell it, and
+    ``said`` the last two messages: who died without a note matters if they name the dead."""
     if not state.present:
         return ()
     noted = (*told.notes, *((each.depth, each.name) for each in told.happenings))
-    subjects = dict.fromkeys((*noted, *deaths(told, noted, language)))
+    died = frozenset(_deaths(told, noted, "\n".join(said)))
+    subjects = dict.fromkeys((*noted, *sorted(died)))
     found: dict[tuple[int, str], list[str]] = {}
     for each in unknown_here(live, state, tuple(subjects)):
         found.setdefault((each.depth, each.text), []).append(each.who)
-    return tuple(Ignorance(depth, text, tuple(who)) for (depth, text), who in found.items())
+    words = language_of(language).texts
+    return tuple(
+        Ignorance(depth, words.died(name=text) if (depth, text) in died else text, tuple(who))
+        for (depth, text), who in found.items()
+    )
+
+
+def _deaths(state: WorldState, noted: Sequence[tuple[int, str]], said: str) -> Iterator[tuple[int, str]]:
+    """Who of those named died in which turn (depth), unless it is ``noted`` in that turn or later."""
+    for each in state.of_kind(Kind.CHARACTER):
+        since = each.get("status_since")
+        if not each.dead or not isinstance(since, int) or not any(mentions(said, name) for name in each.names):
+            continue
+        told = (text for depth, text in noted if depth >= since and any(mentions(text, name) for name in each.names))
+        if not any(weight(text) == DEATH for text in told):
+            yield since, each.name
 
 
 def _just_begun(live: LiveSession) -> bool:

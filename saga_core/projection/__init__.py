@@ -22,5 +22,5 @@ from saga_core.projection.lines import (
     touched,
 )
 from saga_core.projection.pages import render_pages, render_prefix, render_world
-from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, deaths, named, people_in, weight
+from saga_core.projection.story import BOND, DEATH, EVENT, MEETING, THING, clauses, named, people_in, weight
 from saga_core.projection.title import BETWEEN, player_name, story_title, subject_of

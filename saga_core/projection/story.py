@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 
 from saga_core.language import (
@@ -11,11 +11,9 @@ from saga_core.language import (
     Language,
     Says,
     fold_name,
-    language_of,
     languages_in,
     match_name,
     match_text,
-    mentions,
     mentions_folded,
     sentences_of,
     telling,
@@ -127,17 +125,6 @@ def weight(clause: str, happened: frozenset[str] = frozenset()) -> int:
     if plain.startswith("[") or plain in happened or f"{plain[:1].lower()}{plain[1:]}" in happened:
         return EVENT
     return REMARK
-
-
-def deaths(state: WorldState, noted: Sequence[tuple[int, str]], language: str) -> Iterator[tuple[int, str]]:
-    """Return a line for each death, with its turn (depth), that is not ``noted`` in that turn or later."""
-    mortal = [(depth, text) for depth, text in noted if weight(text) == DEATH]
-    for each in state.of_kind(Kind.CHARACTER):
-        since = each.get("status_since")
-        if not each.dead or not isinstance(since, int):
-            continue
-        if not any(depth >= since and any(mentions(text, name) for name in each.names) for depth, text in mortal):
-            yield since, language_of(language).texts.died(name=each.name)
 
 
 def clauses(text: str) -> list[str]:
