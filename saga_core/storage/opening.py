@@ -34,7 +34,22 @@ from saga_core.registry import OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
 from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
-from saga_core.stores import Curator, GraphStore, Health, MdCache, StateKV, Store, StoreInfo, VectorStore
+from saga_core.stores import (
+    Curator,
+    Edge,
+    GraphStore,
+    Health,
+    Hit,
+    MdCache,
+    Node,
+    Pages,
+    ScopeSpec,
+    StateKV,
+    Store,
+    StoreInfo,
+    VectorItem,
+    VectorStore,
+)
 from saga_core.stores.validate import check_store, shown, too_small
 
 log = logging.getLogger("saga.stores")
@@ -219,34 +234,63 @@ class ForeignStore:
         except Exception as error:
             told = f"{self._where}: {self.info.name} failed in {name} ({registry.why(error)})"
             raise StoreError(told) from error
-        if lacks := _misfit(self.info.kind, name, found):
+        if lacks := _misfit(self.info.kind, name, args[0] if args else None, found):
             raise StoreError(f"{self._where}: {self.info.name} answered {name} with {lacks}")
         return found
 
 
-_ANSWERS: Mapping[str, type] = {
-    "check": Health,
-    "get": dict,
-    **dict.fromkeys(("scan", "query", "neighbors", "scopes"), list),
-    **dict.fromkeys(("commit", "apply", "create", "upsert", "write", "drop", "compact"), NoneType),
+_ANSWERS: Mapping[str, tuple[type, ...]] = {
+    "check": (Health,),
+    "describe": (ScopeSpec, NoneType),
+    "read": (Pages, NoneType),
+    "watermark": (str, NoneType),
+    **dict.fromkeys(("get", "expand"), (dict,)),
+    **dict.fromkeys(("count", "delete"), (int,)),
+    **dict.fromkeys(("scan", "query", "neighbors", "scopes"), (list,)),
+    **dict.fromkeys(("commit", "apply", "create", "upsert", "write", "drop", "compact"), (NoneType,)),
 }
 """What operations return."""
+_PARTS: Mapping[tuple[str, str], type] = {
+    **dict.fromkeys((("graph", "get"), ("graph", "scan")), Node),
+    ("graph", "neighbors"): Edge,
+    ("graph", "expand"): int,
+    ("graph", "query"): dict,
+    **dict.fromkeys((("vector", "get"), ("vector", "scan")), VectorItem),
+    ("vector", "query"): Hit,
+    **{(kind, "scopes"): str for kind in _VIEWS},
+}
+"""What a list holds, and a mapping as its values."""
 
 
-def _misfit(kind: str, operation: str, answer: Any) -> str:
-    """Return what is wrong with the answer of an operation, and what to give; empty if nothing is."""
+def _misfit(kind: str, operation: str, asked: object, answer: Any) -> str:
+    """Return what is wrong with the answer of an operation, and what to give; empty if nothing is.
+
+    ``asked`` is the first argument. Of a view store, only the first part of an answer is looked at: it is read often,
+    and one that gives another type gives it each time.
+    """
     wanted = _ANSWERS.get(operation)
     if wanted is not None and not isinstance(answer, wanted):
         if inspect.iscoroutine(answer):
             answer.close()
             return "a coroutine; await what does the work"
-        return f"{type(answer).__name__}; give {'None' if wanted is NoneType else f'a {wanted.__name__}'}"
+        told = " or ".join("None" if each is NoneType else _a(each) for each in wanted)
+        return f"{type(answer).__name__}; give {told}"
+    part = _PARTS.get((kind, operation))
+    first = next(iter(answer.values() if isinstance(answer, dict) else answer), None) if part and answer else None
+    if part is not None and answer and not isinstance(first, part):
+        return f"{shown(first)}; give each as {_a(part)}"
     if kind != "state" or operation not in ("get", "scan"):
         return ""
     for entry in answer.items() if operation == "get" else answer:
         if type(entry) is not tuple or [type(each) for each in entry] != [tuple, bytes]:
             return f"{shown(entry)}; give keys that are tuples of str, and values that are bytes"
+        if operation == "scan" and isinstance(asked, tuple) and entry[0][: len(asked)] != asked:
+            return f"{shown(entry[0])}, which is not below {shown(asked)}; give only keys that begin with the prefix"
     return ""
+
+
+def _a(wanted: type) -> str:
+    return f"{'an' if wanted.__name__[0] in 'aeiAEI' else 'a'} {wanted.__name__}"
 
 
 def external_stores(stores: Mapping[str, object]) -> dict[str, ForeignStore]:

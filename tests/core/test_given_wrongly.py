@@ -165,7 +165,7 @@ class Absent(MemoryState):
 
 
 async def test_a_store_that_answers_for_absent_keys() -> None:
-    with pytest.raises(BadInput, match="for keys that are absent; leave them out"):
+    with pytest.raises(StoreError, match=r"answered get with \(\('meta', 'format'\), None\); give keys"):
         await Saga.open(memory_config(), stores={"state": Absent()})
 
 

@@ -20,6 +20,7 @@ from saga_core.modules import Modules, ModuleTurn, open_modules
 from saga_core.registry import OpenOptions
 from saga_core.storage import open_stores
 from saga_core.storage.open_models import check_embedder
+from saga_core.storage.opening import ForeignStore
 from saga_core.stores import Batch, Health, Proposal, StoreInfo
 from saga_core.trackers import Tracker
 
@@ -416,6 +417,34 @@ async def test_the_story_goes_on_though_nothing_is_committed(store: Any, told: s
         assert told in saga.counters.degraded["journal.read"]
         with pytest.raises(BadInput, match=r"^session: is empty; .* played without memory has none"):
             await saga.describe(turn.session.id)
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "gives", "told"),
+    [
+        ("graph", "neighbors", [("a", "b")], r"\('a', 'b'\); give each as an Edge"),
+        ("graph", "get", {"a": {"id": "a"}}, r"\{'id': 'a'\}; give each as a Node"),
+        ("graph", "scopes", [1], "1; give each as a str"),
+        ("graph", "watermark", True, "bool; give a str or None"),
+        ("vector", "describe", "x", "str; give a ScopeSpec or None"),
+        ("vector", "count", "x", "str; give an int"),
+        ("vector", "query", [("id", 0.5)], r"\('id', 0.5\); give each as a Hit"),
+        ("cache", "read", "x", "str; give a Pages or None"),
+        ("state", "scan", [(("a",), b"1")], r"\('a',\), which is not below \('asked',\); give only keys that begin"),
+    ],
+)
+async def test_a_part_of_an_answer_that_has_the_wrong_type_is_named(
+    kind: str, method: str, gives: Any, told: str
+) -> None:
+    store = _PLAIN[kind]()
+
+    async def answers(*_: Any, **__: Any) -> Any:
+        return gives
+
+    setattr(store, method, answers)
+    foreign = ForeignStore(f"storage.{kind}", store, owned=True)
+    with pytest.raises(StoreError, match=rf"^storage\.{kind}: memory answered {method} with {told}"):
+        await getattr(foreign, method)(("asked",))
 
 
 async def test_values_that_are_no_bytes_are_named_where_they_come_from() -> None:
