@@ -48,6 +48,13 @@ class Admission(Protocol):
         """Begin a session with ``create``. Raises ``QuotaExceeded``, and the errors of ``create``."""
         ...
 
+    async def admit_call(self, owner: str) -> None:
+        """Check that a model may be called in the background for an owner. Called before each call.
+
+        Raises ``QuotaExceeded`` if the tokens or the money of the day are used up, or the owner's key was revoked.
+        """
+        ...
+
     def import_entries(self, owner: str, session: str) -> dict[Key, bytes]:
         """Return the entries for the commit of a session that begins without being admitted, by an import."""
         ...

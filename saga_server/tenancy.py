@@ -5,6 +5,7 @@ It is needed where keys are set in ``server.api_keys`` or stored in the journal,
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -143,9 +144,21 @@ class Tenancy:
         else:
             await self.access.begin_session(owner, session, create)
 
+    async def admit_call(self, owner: str) -> None:
+        """See ``Admission.admit_call``."""
+        if self.access is not None:
+            server = self.access.settings.config.server
+            in_settings = owner in map(owner_of, (*server.api_keys, *server.chat_keys))
+            await self.access.admit_call(owner, in_settings=in_settings)
+
     def import_entries(self, owner: str, session: str) -> dict[Key, bytes]:
         """See ``Admission.import_entries``."""
         return {} if self.access is None else self.access.import_entries(owner, session)
+
+
+def owner_of(key: str) -> str:
+    """Return a short fingerprint that ties sessions to a key without a record."""
+    return hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8, person=b"saga.owner").hexdigest()
 
 
 def tenancy_of(saga: Saga) -> Tenancy:

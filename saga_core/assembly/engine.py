@@ -415,6 +415,7 @@ def _extraction(base: Foundations, bills: BackgroundBills) -> ExtractionJob:
         asks=config.extraction.review == "ask",
         at_head=automatic and config.extraction.automatic == "local",
         bills=bills,
+        admit_call=base.admission.admit_call if base.admission is not None else None,
     )
 
 

@@ -16,7 +16,7 @@ from attrs import define, evolve, field, frozen
 
 from saga_core.background import DONE, Foreground, Retry, Step, Supervisor, Waiting
 from saga_core.counters import Counters, set_log_context
-from saga_core.errors import GaveWay, LeaseLost, NotFound, StoreError, UpstreamError
+from saga_core.errors import GaveWay, LeaseLost, NotFound, QuotaExceeded, StoreError, UpstreamError
 from saga_core.extraction import mention_event, read_delta
 from saga_core.ids import IdSource
 from saga_core.jobs.background_bills import BackgroundBills
@@ -272,6 +272,8 @@ class Backlog:
     """How many readings a narration stopped since nothing was left to read."""
     held: bool = False
     """Whether a request waits for a whole reading."""
+    over_quota: str = ""
+    """Why the quotas of the session's owner do not allow a call."""
 
     def forget(self, turn: str) -> None:
         """Drop a turn from the backlog."""
@@ -333,6 +335,8 @@ _MANY = 12
 """A history that adds at least this many turns is that of a chat that began elsewhere."""
 TRIES = 5
 """How often a turn is tried while the model cannot be reached."""
+LOOK_AGAIN = 3_600.0
+"""Seconds after which a quota that was used up is looked at again at the latest, as it may have been raised."""
 AT_ONCE = 2
 """Turns of all sessions that are read at the same time."""
 _REASON = 300
@@ -372,6 +376,8 @@ class ExtractionJob(FollowingJob):
     ids: IdSource
     counters: Counters
     bills: BackgroundBills
+    admit_call: Callable[[str], Awaitable[None]] | None = None
+    """Checks before each call that the quotas of a session's owner allow it. Raises ``QuotaExceeded``."""
     was_read: Callable[[LiveSession], None] = lambda live: None
     """Called when a turn of a session was read."""
     _backlogs: dict[str, Backlog] = field(factory=dict)
@@ -573,7 +579,7 @@ class ExtractionJob(FollowingJob):
             for turn, each in backlog.wanted.items():
                 if self.extractor is not None and live is not None and backlog.is_due(live, turn, at_head=self.at_head):
                     stopped = f"narrations stopped {backlog.gave_way} readings" if backlog.gave_way else "queued"
-                    yield Waiting(backlog.session, turn, self.kind, each.reason or stopped)
+                    yield Waiting(backlog.session, turn, self.kind, backlog.over_quota or each.reason or stopped)
 
     @property
     def in_windows(self) -> bool:
@@ -603,6 +609,9 @@ class ExtractionJob(FollowingJob):
             backlog.gave_way += 1
             self.counters.add("extraction.gave_way")
             return Step(more=True)
+        except QuotaExceeded as over:
+            backlog.over_quota = str(over)
+            return Step(again_in=min(over.free_in, LOOK_AGAIN))
         except LeaseLost:
             raise  # another server has the session, and reads it
         except Exception as error:
@@ -694,6 +703,9 @@ class ExtractionJob(FollowingJob):
             if not self.foreground.is_free(upstream):
                 self._end_call(backlog)
                 await self.foreground.wait_until_free(upstream)
+            if self.admit_call is not None:
+                await self.admit_call((await self.live.get(backlog.session)).session.owner)
+            backlog.over_quota = ""
             backlog.over = backlog.over or asyncio.Event()
 
         async def paid(part: UsagePart) -> None:

@@ -11,14 +11,14 @@ from attrs import define, field
 
 from saga_core.config import Settings
 from saga_core.counters import Counters
-from saga_core.errors import NotFound, SagaError
+from saga_core.errors import NotFound, QuotaExceeded, SagaError
 from saga_core.hosting import Create
 from saga_core.journal import Journal
 from saga_core.stores import Key
 from saga_server.hosting.audit_log import AuditEntry, AuditLog
 from saga_server.hosting.holdings import uncounted
 from saga_server.hosting.keys import KeyRecord, Keyring
-from saga_server.hosting.meter import LOOK_SECONDS, Meter, Taken
+from saga_server.hosting.meter import DAY, LOOK_SECONDS, Meter, Taken
 
 log = logging.getLogger("saga.access")
 
@@ -39,6 +39,7 @@ class Access:
     """Whether other servers may change the keys."""
     _billed: list[tuple[str, int, float | None]] = field(factory=list, init=False)
     """Session, tokens and dollars of background calls."""
+    _settling: asyncio.Lock = field(factory=asyncio.Lock, init=False)
     _news: asyncio.Event = field(factory=asyncio.Event, init=False)
     _task: asyncio.Task[None] | None = field(default=None, init=False)
 
@@ -108,6 +109,17 @@ class Access:
         else:
             await self.meter.begin(record, session, create)
 
+    async def admit_call(self, owner: str, *, in_settings: bool) -> None:
+        """See ``Admission.admit_call``. ``in_settings``: a key from the settings has this owner, too."""
+        if not owner:
+            return
+        await self._settle_bills()
+        record = self.keys.owned_by(owner)
+        if record is not None:
+            await self.meter.has_day(record)
+        elif self.keys.was_revoked(owner) and not in_settings:
+            raise QuotaExceeded("the key of the session was revoked", quota="revoked", free_in=DAY)
+
     async def spent(self, key_id: str, tokens: int, dollars: float | None) -> None:
         """Count the tokens and the price of a call with a key. Raises ``StoreError``."""
         if self.record(key_id) is not None:
@@ -159,12 +171,13 @@ class Access:
 
     async def _settle_bills(self) -> None:
         """Charge the costs of background calls to the key that owns the session."""
-        while self._billed:
-            session, tokens, dollars = self._billed[0]
-            try:
-                record = self.keys.owned_by((await self.journal.session(session)).owner)
-            except NotFound:
-                record = None
-            self._billed.pop(0)
-            if record is not None:
-                await self.meter.spent(record.id, tokens, dollars)
+        async with self._settling:
+            while self._billed:
+                session, tokens, dollars = self._billed[0]
+                try:
+                    record = self.keys.owned_by((await self.journal.session(session)).owner)
+                except NotFound:
+                    record = None
+                self._billed.pop(0)
+                if record is not None:
+                    await self.meter.spent(record.id, tokens, dollars)

@@ -169,6 +169,10 @@ class Keyring:
         """Return the key of an owner, unless it was revoked."""
         return self._by_owner.get(owner)
 
+    def was_revoked(self, owner: str) -> bool:
+        """Whether an owner had keys, and has none any more."""
+        return owner not in self._by_owner and any(record.owner == owner for record, _ in self._records.values())
+
     def get(self, key_id: str) -> KeyRecord:
         """Return a record by id. Raises ``NotFound``."""
         found = self._records.get(key_id)

@@ -12,7 +12,7 @@ While the store is unavailable, this server's own counts apply, and play continu
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from attrs import define, evolve, field, fields, frozen
@@ -205,6 +205,15 @@ class Meter:
             what = f"{limit:,} bytes of stories; there are {held:,}, with those in the trash"
             raise _over("bytes", what, "remove what is not needed for good", OLD_SECONDS)
 
+    async def has_day(self, key: KeyRecord) -> None:
+        """Check that tokens and money of the day are left. Raises ``QuotaExceeded``."""
+        if not key.quotas.tokens_a_day and not key.quotas.dollars_a_day:
+            return
+        known, now = await self._look(key.id), self.clock.now()
+        day, minute = int(now // DAY), int(now // MINUTE)
+        parts = [known.as_of(day, minute), *(_as_of(each, day, minute) for each in known.others.values())]
+        _check_day(key.quotas, parts, (day + 1) * DAY - now)
+
     async def _take_together(self, key_id: str, quotas: Quotas, turns: int) -> int | None:
         """Count the turns in the shared row and return the minute; None if the store does not respond in time."""
         now = self.clock.now()
@@ -244,11 +253,7 @@ class Meter:
         begun = sum(each.turns_in_minute for each in all_)
         if quotas.turns_a_minute and begun + turns > quotas.turns_a_minute:
             raise _over_turns(quotas, begun, to_minute)
-        tokens, dollars = sum(each.tokens for each in all_), sum(each.dollars for each in all_)
-        if quotas.tokens_a_day and tokens >= quotas.tokens_a_day:
-            raise _over("tokens_a_day", f"{quotas.tokens_a_day:,} tokens a day; {tokens:,} were used", "", to_day)
-        if quotas.dollars_a_day and dollars >= quotas.dollars_a_day:
-            raise _over("dollars_a_day", f"${quotas.dollars_a_day:,.2f} a day; ${dollars:,.2f} were spent", "", to_day)
+        _check_day(quotas, all_, to_day)
         known.mine = evolve(mine, turns_in_minute=mine.turns_in_minute + turns, turns=mine.turns + turns)
         self._dirty.add(key_id)
         return Taken(key_id, turns, minute, day)
@@ -367,6 +372,15 @@ def _sum(day: int, minute: int, parts: Iterable[Use]) -> Use:
     found = [_as_of(each, day, minute) for each in parts]
     counts = [each.name for each in fields(Use) if each.name not in ("day", "minute")]
     return Use(day=day, minute=minute, **{name: sum(getattr(each, name) for each in found) for name in counts})
+
+
+def _check_day(quotas: Quotas, parts: Sequence[Use], to_day: float) -> None:
+    """Raise ``QuotaExceeded`` if the tokens or the money of a day are used up."""
+    tokens, dollars = sum(each.tokens for each in parts), sum(each.dollars for each in parts)
+    if quotas.tokens_a_day and tokens >= quotas.tokens_a_day:
+        raise _over("tokens_a_day", f"{quotas.tokens_a_day:,} tokens a day; {tokens:,} were used", "", to_day)
+    if quotas.dollars_a_day and dollars >= quotas.dollars_a_day:
+        raise _over("dollars_a_day", f"${quotas.dollars_a_day:,.2f} a day; ${dollars:,.2f} were spent", "", to_day)
 
 
 def _over_turns(quotas: Quotas, begun: int, free_in: float) -> QuotaExceeded:

@@ -11,6 +11,8 @@ from urllib.parse import unquote
 from aiohttp import web
 from attrs import field, frozen
 
+from saga_server.tenancy import owner_of
+
 if TYPE_CHECKING:
     from saga_server.hosting import KeyRecord
 
@@ -38,7 +40,7 @@ class Bearer:
             return self.record.owner
         if not self.key:
             return ""
-        return hashlib.blake2b(self.key.encode("utf-8", "replace"), digest_size=8, person=b"saga.owner").hexdigest()
+        return owner_of(self.key)
 
     @property
     def key_id(self) -> str:

@@ -214,6 +214,44 @@ async def test_work_behind_the_replies_counts_for_the_owner(admin: Client) -> No
     refused(await mina.chat(words("hello")), "tokens_a_day")
 
 
+async def test_an_adopted_history_is_read_as_far_as_the_day_allows_and_no_more_after_the_key_is_revoked(
+    serve: Serve, upstream: Upstream
+) -> None:
+    def read() -> int:
+        return sum(each.body["model"] == "reader-1" for each in upstream.requests)
+
+    upstream.otherwise = says("```state\n```")
+    upstreams = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
+    models = {"extraction": "reader/reader-1", "narration": "openai/narrator-1"}
+    providers = {"openai": upstreams, "reader": {"dialect": "openai", **upstreams}}
+    async with serve(server={"api_keys": [ADMIN]}, providers=providers, models=models) as found:
+        saga, admin = found.server.saga, Client(found.server, found.http, ADMIN)
+        clock = saga.parts.admission.access.meter.clock = _Noon(saga.parts.clock)
+        made = (await admin.post("/api/keys", json={"name": "one", "tokens_a_day": "600"})).json
+        mina = Client(admin.server, admin.http, made["secret"])
+        told = [
+            text for at in range(20) for text in (f"I go to hall {at}.", f"Hall {at} is dark, and the lamps are out.")
+        ]
+        session = (await mina.chat(words(*told, "I wait."))).session
+        await saga.drain(20)
+        first = read()
+        assert (await use(mina))["tokens"] < 600 + 2 * 120, "two are read at the same time"
+        assert 1 <= first <= 6
+        waiting = [
+            each for each in (await admin.get("/api/status")).json["work"]["waiting"] if each["kind"] == "extract"
+        ]
+        assert len(waiting) >= 10
+        assert all(each["reason"].startswith("tokens_a_day: this key may use 600") for each in waiting), waiting
+        clock.at += 86_400.0
+        saga.background.extraction.kick(session)
+        await saga.drain(20)
+        assert first < (second := read()) <= first + 6, "the rest goes on the next day"
+        assert (await admin.send("DELETE", f"/api/keys/{made['id']}")).status == 200
+        clock.at += 86_400.0
+        await saga.drain(20)
+        assert read() == second
+
+
 async def test_keys_of_the_settings_have_no_limits(admin: Client) -> None:
     for at in range(5):
         assert (await admin.chat(words(f"hello {at}"))).status == 200
