@@ -138,6 +138,12 @@ MONDAY_8 = 480
             for text in ("저녁 7시 반", "저녁 일곱 시 반", "午後7時半", "下午七点半", "오후 7:30")
         ),
         *((text, "Day 2, Tuesday, 01:00") for text in ("밤 1시", "1 o'clock at night", "夜1時", "深夜1点")),
+        ("9 in the evening", "Day 1, Monday, 21:00"),
+        ("seven in the morning", "Day 2, Tuesday, 07:00"),
+        ("nine at night", "Day 1, Monday, 21:00"),
+        ("Day 9 in the evening", "Day 9, Tuesday, 19:00"),
+        *((text, "Day 8, Monday, 18:00") for text in ("일주일 뒤", "1주일 뒤")),
+        ("한 달 뒤", "Day 31, Wednesday, 18:00"),
     ],
 )
 def test_a_clock_reads_days_hours_and_lengths_of_time(text: str, shown: str) -> None:
