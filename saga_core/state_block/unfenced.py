@@ -350,6 +350,8 @@ class ReportCandidate:
             if bare[0] == "|" and not (marked["key"] and self.in_table):
                 return Take.YES
             line = f"{marked['key']}:"
+        if self.kind is ReportKind.FENCED and self.has_fields and not ended and bare in (".", ".."):
+            return Take.WAIT
         sort = sort_of(line, ended=ended, own=self.counted)
         if sort in UNFINISHED:
             waits = sort in (Sort.BEGUN, Sort.BEGUN_FIELD) or self._takes_pairs

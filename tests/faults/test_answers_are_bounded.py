@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
 from attrs import define
 
 import saga_backends
@@ -154,8 +155,8 @@ async def _top(url: str, folder: Path) -> None:
 
 async def _tool(url: str, folder: Path) -> None:
     address = urlsplit(url)
-    transport = SimpleNamespace(get_extra_info=lambda name: (address.hostname, address.port))
-    request: Any = SimpleNamespace(transport=transport, headers={})
+    transport: Any = SimpleNamespace(get_extra_info=lambda name, default=None: (address.hostname, address.port))
+    request = make_mocked_request("POST", "/mcp", transport=transport)
     await over_http._ask(request, Call("GET", "/api/status", {}, None))
 
 
