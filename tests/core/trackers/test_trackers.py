@@ -142,8 +142,8 @@ MONDAY_8 = 480
         ("seven in the morning", "Day 2, Tuesday, 07:00"),
         ("nine at night", "Day 1, Monday, 21:00"),
         ("Day 9 in the evening", "Day 9, Tuesday, 19:00"),
-        *((text, "Day 8, Monday, 18:00") for text in ("일주일 뒤", "1주일 뒤")),
-        ("한 달 뒤", "Day 31, Wednesday, 18:00"),
+        *((text, "Day 8, Monday, 08:00") for text in ("일주일 뒤", "1주일 뒤")),
+        ("한 달 뒤", "Day 31, Wednesday, 08:00"),
     ],
 )
 def test_a_clock_reads_days_hours_and_lengths_of_time(text: str, shown: str) -> None:
