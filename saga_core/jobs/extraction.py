@@ -722,6 +722,8 @@ class ExtractionJob(FollowingJob):
     async def _record(self, backlog: Backlog, turn: str) -> None:
         async with self.supervisor.exclusive(backlog.session, journal=True):
             live = await self.live.get(backlog.session)
+            if turn not in backlog.read:
+                return  # somebody asked for the turn again meanwhile
             number, delta = self.ids.new("a"), backlog.read[turn]
             more: list[tuple[str, Delta]] = []
             if delta.events and self._waits(live.tree.get(turn), backlog.wanted.get(turn)):

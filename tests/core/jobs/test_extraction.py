@@ -72,6 +72,22 @@ async def test_a_reply_that_was_swiped_away_is_never_paid_for() -> None:
         assert FIGHT not in model.told()
 
 
+async def test_a_turn_that_is_asked_for_again_before_its_answer_is_recorded_is_read_again() -> None:
+    async with playing(changes(hp_change=-30), changes(hp_change=-40)) as (chat, model):
+        model.gate = asyncio.Event()
+        turn = await chat.say("고블린과 싸운다.", FIGHT)
+        await chat.say("물러난다.", AWAY, mood="tense")
+        await model.reached.wait()
+        session, job = turn.session.id, chat.saga.background.extraction
+        async with chat.saga.parts.supervisor.exclusive(session):
+            model.gate.set()
+            await until(lambda: turn.id in job._backlogs[session].read)
+            await job.again(session, [turn.id])
+        await settled(chat)
+        assert (len(model.asked), await hp(chat)) == (2, 60)
+        assert chat.saga.counters.counts["extraction.failures"] == 0
+
+
 async def test_draining_reads_the_active_head_too() -> None:
     async with playing(changes(hp_change=-30)) as (chat, model):
         await chat.say("고블린과 싸운다.", FIGHT)
