@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,6 +30,7 @@ from saga_core.errors import SagaError
 from saga_core.registry import OpenOptions, load
 from saga_server.cli import top
 from saga_server.cli.data import data_access
+from saga_server.http import BEARER, CURRENT, Bearer
 from saga_server.process import running_server
 from saga_server.tools import Call, over_http
 
@@ -156,7 +157,10 @@ async def _top(url: str, folder: Path) -> None:
 async def _tool(url: str, folder: Path) -> None:
     address = urlsplit(url)
     transport: Any = SimpleNamespace(get_extra_info=lambda name, default=None: (address.hostname, address.port))
-    request = make_mocked_request("POST", "/mcp", transport=transport)
+    app, current = web.Application(), cast("Any", SimpleNamespace(mask=str))
+    app[CURRENT] = current
+    request = make_mocked_request("POST", "/mcp", transport=transport, app=app)
+    request[BEARER] = Bearer()
     await over_http._ask(request, Call("GET", "/api/status", {}, None))
 
 
