@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from attrs import evolve
 
-from saga_core.language import mentions, sentences_of
+from saga_core.language import all_of, is_unspaced, mentions, sentences_of
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 
 _Named = tuple[Kind | None, Sequence[str]]
@@ -96,13 +96,14 @@ def _about(event: Event, state: WorldState) -> list[_Named]:
 
 
 _OF = re.compile(r"\s(?:of|from|for|with)\s")
-_BEFORE = re.compile(r"\s|[の的]")
 
 
 def _called(entity: Entity, state: WorldState) -> Sequence[str]:
     """The names by which sentences tell of somebody or something: a thing is also called by the last word of its name,
     the letter, if no other thing is."""
-    last = _BEFORE.split(_OF.split(entity.name)[0])[-1]
+    last = _OF.split(entity.name)[0].split()[-1]
+    for link in all_of(lambda each: each.names.possessives) if is_unspaced(last) else ():
+        last = last.rpartition(link)[2]
     if entity.kind is not Kind.ITEM or not last.isalpha() or last == entity.name:
         return entity.names
     others = (name for each in state.of_kind(Kind.ITEM) if each.id != entity.id for name in each.names)
