@@ -186,8 +186,8 @@ def effect(
     rows = []
     renamed = {id_ for id_, each in after.entities.items() if id_ in before.entities and before.name(id_) != each.name}
     for key in dict.fromkeys((*was, *will)):
-        if was.get(key) == will.get(key) and not renamed.intersection(key):
-            continue
+        if key[0] != "event" and was.get(key) == will.get(key) and not renamed.intersection(key):
+            continue  # of an event, the state tells more than its line
         old = shown_line(before, was[key]) if key in was else None
         new = shown_line(after, will[key]) if key in will else None
         if old != new:
