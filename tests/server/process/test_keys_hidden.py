@@ -57,7 +57,7 @@ async def test_what_doctor_finds_shows_none(serve: Serve, monkeypatch: pytest.Mo
     async def broken(*_: object, **__: object) -> None:
         raise StoreError(found)
 
-    async def reported(config: object, report: examination.DoctorReport) -> None:
+    async def reported(config: object, report: examination.DoctorReport, *_: object) -> None:
         report.check(False, found)
 
     async with serve(server={"api_keys": ["geheim-admin"], "chat_keys": ["geheim-chat"]}) as client:
