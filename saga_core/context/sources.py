@@ -299,9 +299,10 @@ def _told_counts(state: WorldState, language: str, *, to_member: bool = False) -
     here = frozenset(("", state.player, *state.present))
     of: dict[str, list[CountedValue]] = {}
     for each in values:
-        if each.other in here and each.is_told(state.depth):
+        is_players = each.subject == state.player
+        if (is_players or each.other in here) and each.is_told(state.depth):
             # What the player feels for somebody stands with that one.
-            of.setdefault(each.other or state.player if each.subject == state.player else each.subject, []).append(each)
+            of.setdefault((is_players and each.other) or each.subject, []).append(each)
 
     def told(subject: str) -> list[str]:
         found = []

@@ -84,8 +84,10 @@ def _behind_a_name(part: str, state: WorldState, names: Names) -> tuple[str, str
     words = part.split()
     heads = [" ".join(words[:count]) for count in range(1, min(len(words), _LONGEST_NAME + 1))]
     known = [head for head in heads if _is_known(head, names)]
-    full = {each.name.casefold() for each in state.entities.values()}
-    owner = next((head for head in reversed(known) if head.casefold() in full), known[0] if known else "")
+    owner = known[0] if known else ""
+    if len(known) > 1:
+        full = {each.name.casefold() for each in state.entities.values()}
+        owner = next((head for head in reversed(known) if head.casefold() in full), owner)
     return owner, part[len(owner) :].strip()
 
 

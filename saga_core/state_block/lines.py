@@ -41,6 +41,7 @@ _QUOTED_TEXT = re.compile(_QUOTED)
 _NEXT_KEY = re.compile(r"\s*,\s*[\"'“]?[\w -]{1,40}[\"'”]?\s*[:：]")
 _EMPHASIS = "*_`"
 _BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝])")
+_CLOSERS = tuple("]}］｝")
 _UNASSIGNED = re.compile(r"(?P<key>\w[^:：=＝\[\]{}]{0,40}?)\s+(?P<value>[\[{［｛].*|\S+(?: \S+){0,4})")
 
 
@@ -350,8 +351,9 @@ def _text_node(text: str) -> Node:
     """The whole of ``text`` as one value: quoted, bracketed, or plain."""
     text = text.strip()
     stripped = text[:-1].rstrip() if text[-1:] in tuple(",，;；") else text
-    while stripped[-1:] in tuple("]}］｝") and balance(stripped) < 0:  # one too many, or its opener is missing
-        stripped = stripped[:-1].rstrip()
+    missing = -balance(stripped) if stripped[-1:] in _CLOSERS else 0
+    while missing > 0 and stripped[-1:] in _CLOSERS:  # one too many, or its opener is missing
+        stripped, missing = stripped[:-1].rstrip(), missing - 1
     if stripped[:1] and stripped[0] in flow.QUOTES:
         return flow.unquote(stripped)
     if stripped[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS):

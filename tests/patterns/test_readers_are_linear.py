@@ -130,6 +130,7 @@ def test_it_takes_time_in_proportion(reader: Callable[[str], Any]) -> None:
 
 def _texts() -> Iterator[tuple[str, str, str]]:
     yield from (("", unit, "x") for unit in USUAL)
+    yield from (("mood: a", unit, "") for unit in ("]", "}", ")"))
     for unit in _BLANKS:
         yield from ((lead, unit, end) for lead in _LEADS for end in ("x", "\n```"))
 

@@ -60,6 +60,14 @@ def prompt(turn: PendingTurn) -> str:
     return "\n".join(f"{each.lead}\n{each.content}" for each in turn.plan.blocks)
 
 
+async def test_a_member_who_is_away_is_told_what_the_player_feels_for_her() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga, profile="romance")
+        await group.report("Mina", "Hello.", "present: [Mina, Tobin]", "affection: {Player -> Mina: +40}")
+        await group.report("Tobin", "And you?", "present: [Tobin]", "npc_separated: [Mina]")
+        assert "Player → affection: +40" in await group.now("Mina")
+
+
 async def test_a_member_is_not_told_what_happened_without_her() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         group = Group(saga)
