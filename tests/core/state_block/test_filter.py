@@ -35,6 +35,7 @@ FENCED = re.compile(
 )
 THINK = re.compile(r"<(/?)think(?:ing)?>", re.I | re.A)
 TAG = re.compile(r"<([^<>/\s]{1,40})>")
+ELEMENT = re.compile(r"<([\w -]{1,40})>(?:[^<\n]*</\1>)?", re.I)
 ANY_NAME = "|".join(sorted(NAMES, key=len, reverse=True))
 NAMED = re.compile(
     rf"^[{S}]{{0,40}}(?:[-*+•][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}({ANY_NAME})[*_`\"']{{0,4}}[ \t]{{0,9}}[:：=＝]",
@@ -54,7 +55,7 @@ class Lines:
         self.names: set[str] = set()
         self.fields: set[str] = set()
         self.body = ""
-        self.rooted = self.blank = self.listed = self.headed = False
+        self.rooted = self.blank = self.listed = self.headed = self.elements = False
         self.depth = 0
 
     def sort(self, line: str) -> str:
@@ -77,7 +78,15 @@ class Lines:
         return "key" if field_of(word) else "pair" if len(word) <= 30 and bare(word) else "no"
 
     def may_be_cut(self, line: str) -> bool:
-        found, inner = LINE.match(line), line.strip(S)
+        inner = line.strip(S)
+        if inner[0] == "<" and (self.rooted or self.kind != "bare"):
+            if self.kind == "tagged" and self.closer.startswith(inner.casefold()):
+                return True
+            element = ELEMENT.match(inner)
+            if element is None:
+                return re.fullmatch(r"<[\w -]{0,40}", inner) is not None
+            line = inner = f"{element[1]}:"
+        found = LINE.match(line)
         if self.kind == "fenced" and inner[0] == self.closer[0]:
             return not inner.strip(inner[0])
         if set(inner) <= set("-=_*"):
@@ -115,16 +124,22 @@ class Lines:
             return not inner.strip(inner[0]) and len(inner) >= len(self.closer)
         if self.is_counterpart(inner):
             return inner[-1] in "]】" and is_header(inner[2:-1])
-        if self.kind == "tagged" and inner[0] == "<":
-            return line.lstrip(S).casefold().startswith(self.closer)
+        if self.kind == "tagged" and line.lstrip(S).casefold().startswith(self.closer):
+            return True
         if self.fields:
             bullet = self.listed and re.match(r"[-*+•][ \t]", inner)
             data = self.depth > 0 and inner[0] in "\"'“[{［｛"
-            if inner[0] in "]}］｝" or (not self.blank and (line[0] in S[:4] or data or bullet)):
+            parted = self.blank and self.kind == "bare"
+            if inner[0] in "]}］｝" or (not parted and (line[0] in S[:4] or data or bullet)):
                 return True
+        if inner[0] == "<" and (self.rooted or self.kind != "bare"):
+            element = ELEMENT.match(inner)
+            if element is None:
+                return False
+            line = f"{element[1]}:"
         sort, pairs = self.sort(line), self.kind != "bare" and (self.fields or self.rooted)
         if sort == "key":
-            return bool(self.fields or self.kind == "tagged" or pairs)
+            return bool(self.fields or self.rooted or self.kind != "bare")
         return (
             sort in ("field", "rule")
             or (sort == "pair" and bool(pairs))
@@ -146,17 +161,19 @@ class Lines:
         if not inner:
             self.blank = True
             return closes
-        sort = self.sort(content)
+        named = ELEMENT.sub(r"\n\1:", content).strip() if inner[0] == "<" else content
+        self.elements = self.elements or inner[0] == "<"
+        sort = self.sort(named)
         heads = sort == "head" and not self.fields
         self.rooted = self.rooted or heads or sort == "root" or inner[0] in "{｛"
         if heads or sort == "rule":
             return closes
         if sort == "root" and inner[0] not in "{｛[":
             content = content[min(at for at in (content.find("{"), content.find("｛")) if at >= 0) :]
-        self.names |= {name.casefold() for name in NAMED.findall(re.sub("[,{;]", "\n", content))}
+        self.names |= {name.casefold() for name in NAMED.findall(re.sub("[,{;|/]", "\n", named))}
         self.fields |= self.names
         if sort in ("field", "key"):
-            found = field_of(LINE.match(content)["word"])  # type: ignore[index]
+            found = field_of(LINE.match(named)["word"])  # type: ignore[index]
             self.fields |= {found.name} if found else set()
         self.body += content + end
         self.blank = False
@@ -168,7 +185,7 @@ class Lines:
 
     def tells(self) -> bool:
         return (len(self.names) > 1 and any("_" in name for name in self.names)) or (
-            self.kind == "tagged" and len(self.fields) > 1
+            (self.kind == "tagged" or self.elements) and len(self.fields) > 1
         )
 
 
