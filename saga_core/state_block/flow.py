@@ -23,7 +23,16 @@ _MAX_QUOTED = 4096
 
 _GROUP = re.compile(r"[(（\[［{｛][^()（）\[\]［］{}｛｝\n]*[)）\]］}｝]")
 _THOUSANDS = re.compile(r"[,，]\d{3}(?!\d)")
-_QUOTE_END = re.compile(rf"[^\S\n]*(?:[{SEPARATORS}{ASSIGNS}{re.escape(_CLOSERS)}\n]|\Z)")
+_QUOTE_END = re.compile(
+    rf"[^\S\n]*(?:[{SEPARATORS}{ASSIGNS}{re.escape(_CLOSERS)}\n]|\Z)|[^\S\n]+([\"'])[^\"'\n]{{1,40}}\1[^\S\n]*[:：]"
+)
+_UNASSIGNED = re.compile(r"([\"'])([^\"'\n]{1,40})\1[^\S\n]*(?=[\[{［｛])")
+"""A quoted key, behind which the colon is missing."""
+_HALF_QUOTED = re.compile(r"([^:：\"'\n]{1,40})[:：][ \t]*[\"'](.*)", re.DOTALL)
+"""A key and a value, taken for one quoted text because the mark behind the key is missing."""
+_BEGUN_KEY = re.compile(r"([\"'])[^\"'\n]{1,40}\1[^\S\n]*[:：]")
+_END_BEFORE_KEY = re.compile(r"[\]}］｝\s]*[,，][ \t]*\Z")
+"""What stands between a value whose closing mark is missing and the next key."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", '"': '"', "\\": "\\", "/": "/"}
 _KEY_END = re.compile(rf"[{ASSIGNS}{SEPARATORS}{re.escape(_CLOSERS)}\n]")
@@ -146,8 +155,7 @@ class _Reader:
                 self.pos += 1
                 continue
             item = self.node(enclosing)
-            self._skip_blanks()
-            if isinstance(item, Scalar) and item.quoted and self.text[self.pos : self.pos + 1] in tuple(ASSIGNS):
+            if isinstance(item, Scalar) and self._assigns() and item.quoted:
                 self.pos = start
                 item = Pairs((self._pair(enclosing),))
             items.append(item)
@@ -170,27 +178,37 @@ class _Reader:
     def _pair(self, enclosing: str) -> tuple[str, Node]:
         start = self.pos
         char = self.text[start]
+        if unassigned := _UNASSIGNED.match(self.text, start):
+            self.pos = unassigned.end()
+            return unassigned[2], self.node(enclosing)
         key = self.quoted() if char in QUOTES else None
         if key is None:
             end = _KEY_END.search(self.text, start)
             self.pos = end.start() if end else len(self.text)
             key = Scalar(self.text[start : self.pos].strip())
-        self._skip_blanks()
-        if self.text[self.pos : self.pos + 1] in tuple(ASSIGNS):
+        if self._assigns():
             self.pos += 2 if self.text[self.pos + 1 : self.pos + 2] in (":", "：") else 1
             char = self._skip_space()
             if not char or char in SEPARATORS or char in _CLOSERS:
                 return key.text, Scalar("")
+            start = self.pos
             value = self.node(enclosing)
-            if isinstance(value, Scalar) and value.text.endswith('"') and value.text.count('"') == 1:
-                value = Scalar(value.text[:-1])  # its opening mark is missing
+            if isinstance(value, Scalar) and value.quoted and self._assigns():
+                self.pos = start  # it is a key: the opening brace is missing
+                value = self.map(enclosing + "}")
+            elif isinstance(value, Scalar) and not value.quoted:
+                value = Scalar(single(value.text, '"'))  # the other mark is missing
             return key.text, value
+        if key.quoted and (parts := _HALF_QUOTED.fullmatch(key.text)):
+            return parts[1].strip(), Scalar(parts[2], quoted=True)
         self.pos = start
         return "", self.node(enclosing)
 
-    def _skip_blanks(self) -> None:
+    def _assigns(self) -> bool:
+        """Whether a sign between a key and a value is next, behind blanks, which are skipped."""
         while self.text[self.pos : self.pos + 1] in (" ", "\t", "\u3000", "\u00a0"):
             self.pos += 1
+        return self.text[self.pos : self.pos + 1] in tuple(ASSIGNS)
 
     def _plain(self) -> Scalar:
         """The text up to the next separator, closer or line end. Empty only at the end of the text."""
@@ -233,12 +251,22 @@ class _Reader:
             if char == closer:
                 if _QUOTE_END.match(self.text, pos + 1):
                     self.pos = pos + 1
-                    return Scalar("".join(parts), quoted=True, literal=literal)
+                    return Scalar(single("".join(parts), closer), quoted=True, literal=literal)
+                if _BEGUN_KEY.match(self.text, pos) and (end := _END_BEFORE_KEY.search("".join(parts))):
+                    self.pos = pos - (end.end() - end.start())
+                    return Scalar(end.string[: end.start()], quoted=True, literal=literal)
                 if char == "'" and self.text.startswith("'", pos + 1):
                     pos += 1
             parts.append(char)
             pos += 1
         return None
+
+
+def single(text: str, mark: str) -> str:
+    """Quoted ``text`` without a second mark at one of its ends: ``""school uniform"``."""
+    if text.count(mark) != 1 or len(text) == 1:
+        return text
+    return text.removeprefix(mark).removesuffix(mark)
 
 
 def _unescape(escape: re.Match[str]) -> str:

@@ -39,10 +39,15 @@ _COMMENT_STARTS = (
 _COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>{'|'.join(_COMMENT_STARTS)})")
 _QUOTED_TEXT = re.compile(_QUOTED)
 _NEXT_KEY = re.compile(r"\s*,\s*[\"'“]?[\w -]{1,40}[\"'”]?\s*[:：]")
+_BEGUN_QUOTE = re.compile(r"(?:^|[\[{,:：][ \t]*|-[ \t]+)([\"'])[^\"']+\Z")
+_REST_OF_QUOTE = {mark: re.compile(rf"[ \t]+[^\"'\[\]{{}}]*{mark}[ \t]*(?:[,\]}}]|\Z)") for mark in "\"'"}
+_REST_OF_TEXT = re.compile(r"[ \t]+(?:[^\"'\[\]{}:：,#]|:\d)+[,\]}]")
+_BREAKS = "[{,:：［｛，、;\"'"
 _EMPHASIS = "*_`"
 _BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝])")
 _CLOSERS = tuple("]}］｝")
-_UNASSIGNED = re.compile(r"(?P<key>\w[^:：=＝\[\]{}]{0,40}?)\s+(?P<value>[\[{［｛].*|\S+(?: \S+){0,4})")
+_REMARK = re.compile(r"[(（][^()（）]{1,60}[)）]")
+_UNASSIGNED = re.compile(r"[*_`]{0,3}(?P<key>\w[^:：=＝\[\]{}]{0,40}?)[*_`]{0,3}\s+(?P<value>[\[{［｛].*|\S+(?: \S+){0,4})")
 
 
 @frozen
@@ -131,7 +136,31 @@ def whole_lines(body: str, *, closed: bool) -> tuple[list[str], str]:
     """
     lines = [_clean(line) for line in _LINE_END.split(body)]
     cut = "" if closed else lines.pop()
-    return lines, "" if not cut.strip(" \t`~") else cut
+    return _folded(lines), "" if not cut.strip(" \t`~") else cut
+
+
+def _folded(lines: list[str]) -> list[str]:
+    """``lines`` with each text that YAML wrote over several of them on one."""
+    folded: list[str] = []
+    at, depth = -1, 0  # the last line with text, and how many brackets are open behind it
+    for line in lines:
+        if not line.strip():
+            folded.append(line)
+            continue
+        before = folded[at] if at >= 0 else ""
+        escaped = before.endswith("\\") and before.count('"') % 2 > 0
+        quote = None if escaped else _BEGUN_QUOTE.search(before)
+        if escaped:
+            folded[at] = before[:-1] + line.lstrip().replace("\\ ", " ", 1 if line.lstrip().startswith("\\ ") else 0)
+        elif quote and _REST_OF_QUOTE[quote[1]].match(line):
+            folded[at] = f"{before} {line.lstrip()}"
+        elif not quote and depth > 0 and before[-1] not in _BREAKS and _REST_OF_TEXT.match(line):
+            folded[at] = f"{before} {line.lstrip()}"
+        else:
+            at = len(folded)
+            folded.append(line)
+        depth += balance(line)
+    return folded
 
 
 def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body:
@@ -142,8 +171,10 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
         key, value = split_key(line.text)
         current = entries[-1] if entries else None
         if not (key or line.bullet or (current and current.depth > 0)):
-            key, value = _unassigned(line.text, own)
+            key, value = unassigned(line.text, own)
         field = field_of(key, own) if key else None
+        if field is None and key and own and (stated := unassigned(key, own))[0]:
+            field, key, value = field_of(stated[0], own), stated[0], f"{stated[1]}: {value}"
         if current and current.holds(line, key):
             current.add(line)
         elif field:
@@ -159,7 +190,7 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
     return Body(tuple(entries), tuple(strays))
 
 
-def _unassigned(text: str, own: Trackers) -> tuple[str, str]:
+def unassigned(text: str, own: Trackers) -> tuple[str, str]:
     """The field that a line begins with by its own name, and the value behind it, where the colon is missing."""
     found = _UNASSIGNED.fullmatch(text)
     if found is None or text[-1] in ".!?。！？…":
@@ -358,6 +389,6 @@ def _text_node(text: str) -> Node:
         return flow.unquote(stripped)
     if stripped[:1] in tuple(flow.LIST_OPENERS + flow.MAP_OPENERS):
         node, rest = flow.read_value(stripped)
-        if not rest:
+        if not rest or _REMARK.fullmatch(rest):
             return node
     return Scalar(stripped)

@@ -30,9 +30,9 @@ _ITEM_END = re.compile(r"</li>", re.I)
 _ELEMENT = re.compile(r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>(?:[^<>]|(?<=[-=–])>)*)</(?P=tag)>", re.I)
 _ALONE = re.compile(r"^(?P<indent>[ \t>]*)<(?P<end>/?)(?P<tag>[^<>/\s]{1,40})>[ \t]*$", re.M)
 
-_PREFIX = r"(?P<prefix>[ \t\u00a0\u3000>]*+(?:[-*+•][ \t]+)?)"
-_STRUCK = re.compile(r"[ \t>]*+(?:[-*+•][ \t]+)?~~[^~]+~~[ \t]*")
-_BOX = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*+)(?:[-*+•][ \t]+)?(?:\[[xX✓✔]\]|[☑✅✔])[ \t]+(?P<rest>\S.*)")
+_PREFIX = r"(?P<prefix>[ \t\u00a0\u3000>]*+(?:[-*+•–—][ \t]+)?)"
+_STRUCK = re.compile(r"[ \t>]*+(?:[-*+•–—][ \t]+)?~~[^~]+~~[ \t]*")
+_BOX = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*+)(?:[-*+•–—][ \t]+)?(?:\[[xX✓✔]\]|[☑✅✔])[ \t]+(?P<rest>\S.*)")
 _CIRCLED = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*+)[①-⑳⓵-⓾❶-❿➀-➓][ \t]*(?P<rest>\S.*)")
 _HEADING = re.compile(r"(?P<prefix>[ \t>]*+)#{1,6}[ \t]+(?P<rest>\S.*)")
 _BRACKETED = re.compile(

@@ -80,6 +80,8 @@ _MAX_VALUE = 120
 _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt", "block"})
 """Words behind the name of a fence, which stand before the body."""
 _FENCE_WORD = re.compile(rf"\A\s*(?:{'|'.join(sorted(_DATA_WORDS))})\s*\n", re.IGNORECASE)
+_DOCUMENT = re.compile(r"---[ \t]+(?=[{｛])")
+"""The beginning of a document of YAML, in the line of its map."""
 
 
 class BlockStatus(Enum):
@@ -223,7 +225,7 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     while first < len(whole) and (not whole[first].strip() or whole[first].strip().casefold() in _DATA_WORDS):
         first += 1
     del whole[:first]
-    if _is_data(text := "\n".join(whole).strip(), own):
+    if _is_data(text := _DOCUMENT.sub("", "\n".join(whole).strip(), count=1), own):
         _read_data(text, cut, closed, findings, own)
     else:
         _read_lines(whole, cut, findings, own)
@@ -426,6 +428,8 @@ def _read_unknown(key: str, node: Node, findings: _Findings) -> None:
 
 def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None:
     if field.kind is Kind.COUNT:
+        while isinstance(node, Pairs) and len(node.pairs) == 1 and not node.pairs[0][0]:
+            node = node.pairs[0][1]  # its brace is doubled
         rows = node.pairs if isinstance(node, Pairs) else (("", node),)
         if rows and all(_SLOT.search(subject) or any(map(_SLOT.search, _texts(value))) for subject, value in rows):
             findings.copied.add(field.name)
@@ -433,7 +437,7 @@ def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None
         subject = ""
         for named, value in rows:
             subject = named or subject  # what has no key goes on with the value before it: {Mina: a dress, a hat}
-            said = tuple(text for text in _texts(value) if not _SLOT.search(text))
+            said = tuple(flow.single(text, '"') for text in _texts(value) if not _SLOT.search(text))
             values[subject] = (*values.get(subject, ()), *said)
         for subject, said in values.items():
             findings.count(field, subject, () if _SLOT.search(subject) else said)

@@ -31,6 +31,7 @@ from saga_core.language import all_of, any_of, every, normalized, squash
 from saga_core.state_block import fences
 from saga_core.state_block.fences import BLANKS, RawBlock
 from saga_core.state_block.fields import FIELDS, field_of, is_header
+from saga_core.state_block.lines import unassigned
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 # -- the lines of a report -------------------------------------------------------------------------------------
@@ -44,13 +45,14 @@ _ASSIGNS = ":：=＝"
 _RULES = frozenset("-=_*")
 _LONGEST_RULE = 80
 _DRESS = re.compile(
-    rf"[{_SPACE}]{{0,40}}(?:[\[［【]\w{{1,20}}[,，][ \t]{{0,4}}|(?:[-*+•]|\d{{1,2}}[.)])[ \t]{{1,9}})?"
+    rf"[{_SPACE}]{{0,40}}(?:[\[［【]\w{{1,20}}[,，][ \t]{{0,4}}|(?:[-*+•–—−]|\d{{1,2}}[.)])[ \t]{{1,9}})?"
     rf"(?:#{{1,6}}[ \t]{{0,9}})?[*_`\"'{{｛\[［【(（ ]{{0,9}}"
 )
 _BEGUN_LIST = re.compile(r"[\[［【]\w{0,20}(?:[,，][ \t]{0,4})?")
 """The beginning of a list that may go on with fields, as in ``[player, location: hall``."""
 _MARKS = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x3100))))
 _WORD = re.compile(rf"(?:[\w{_MARKS} -]|\\(?:u[0-9a-fA-F]{{0,4}})?){{1,40}}")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _UNDRESS = re.compile(rf"[*_`\"'\]］】)）]{{0,4}}[{BLANKS}\r]{{0,9}}")
 _FENCE = re.compile(
     rf"[{_SPACE}]{{0,40}}(?P<run>`{{3,}}|~{{3,}})[{BLANKS}]{{0,9}}[\w.+-]{{0,20}}[{BLANKS}\r]{{0,9}}(?P<rest>\{{.*)?",
@@ -61,13 +63,16 @@ _LONGEST_PAIR = 30
 _NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True))
 _CANONICAL = frozenset(field.name for field in FIELDS)
 _FIELD = re.compile(
-    rf"^[{_SPACE}]{{0,40}}(?:(?:[-*+•]|\d{{1,2}}[.)])[ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})"
+    rf"^[{_SPACE}]{{0,40}}(?:(?:[-*+•–—−]|\d{{1,2}}[.)])[ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})"
     rf"[*_`\"']{{0,4}}[ \t]{{0,9}}[{_ASSIGNS}]",
     re.M | re.I,
 )
 _PARTS = re.compile(r"[,{;|/]")
+_BULLETS = frozenset("•–—−")
+_DOCUMENT = re.compile(rf"[{_SPACE}]{{0,40}}---[ \t]{{1,9}}(?=[{{｛])")
+"""The beginning of a document of YAML, in the line of its map."""
 _NUMBER = re.compile(r"\d{1,2}(?:[.)][ \t]*)?")
-_CELL = re.compile(rf"\|[{BLANKS}]*(?::?[-–—]{{2,}}|(?P<key>[^|\n]{{1,60}}?)[{BLANKS}*_`]*\|)")
+_CELL = re.compile(rf"\|[{BLANKS}]*(?::?[-–—−]{{2,}}|(?P<key>[^|\n]{{1,60}}?)[{BLANKS}*_`]*\|)")
 """The first cell of a row, or of the line below the heads of a table."""
 _ELEMENT = re.compile(rf"<(?P<key>[\w{_MARKS} -]{{1,40}})>(?:[^<\n]*</(?P=key)>)?", re.I)
 """A field as an element, ``<location>Mill</location>``, or the tag that begins it."""
@@ -144,8 +149,10 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
     bare = line.strip(_SPACE)
     if not bare:
         return Sort.BLANK if ended else Sort.BEGUN
-    if not ended and (_NUMBER.fullmatch(bare) or _BEGUN_LIST.fullmatch(bare)):
+    if not ended and (bare in _BULLETS or _NUMBER.fullmatch(bare) or _BEGUN_LIST.fullmatch(bare)):
         return Sort.BEGUN
+    if document := _DOCUMENT.match(line):
+        line = line[document.end() :]
     if bare[0] in _RULES and set(bare) <= _RULES:
         if not ended:
             return Sort.BEGUN if len(bare) <= _LONGEST_RULE else Sort.NO
@@ -155,7 +162,7 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
     if not rest.strip(_SPACE):
         if not ended:
             return Sort.BEGUN
-        return Sort.ROOT if bare in ("{", "｛", "[{") else Sort.NO
+        return Sort.ROOT if bare in ("{", "｛", "[{", "{{") else Sort.NO
     key = _WORD.match(rest)
     return _sort_of_key(key.group(), rest[key.end() :], ended, own) if key else Sort.NO
 
@@ -167,17 +174,20 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
         found = next((sort for sort, beginnings in _BEGINNINGS if begun in beginnings), Sort.NO)
         if found is Sort.NO and any(_decomposed(each.name).startswith(begun) for each in counted):
             return Sort.BEGUN_KEY
+        if found is Sort.NO and "\\" in word:
+            return Sort.BEGUN_KEY
         return Sort.BEGUN_PAIR if found is Sort.NO and len(word) <= _LONGEST_PAIR else found
+    word = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), word)
     undress = _UNDRESS.match(tail)
     behind = tail[undress.end() :] if undress else tail
     if behind and behind[0] in "[［{｛" and field_of(word, counted) is not None:
         return Sort.FIELD if word.strip().casefold() in _CANONICAL else Sort.KEY
     if behind and behind[0] not in _ASSIGNS:  # prose, as nearly every line of a reply is
-        return Sort.NO
+        return _without_sign(f"{word} {behind}", ended, counted) if tail[0] in "*_`" else Sort.NO
     head, field, own = is_header(word), field_of(word, counted) is not None, word.strip().casefold() in _CANONICAL
     if not behind:
         if ended:
-            return Sort.HEAD if head else Sort.NO
+            return Sort.HEAD if head else _without_sign(word, ended, counted)
         if head or own or field:
             return Sort.BEGUN if head else Sort.BEGUN_FIELD if own else Sort.BEGUN_KEY
         return Sort.BEGUN_PAIR if len(word) <= _LONGEST_PAIR else Sort.NO
@@ -191,6 +201,13 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     if field:
         return Sort.KEY
     return Sort.PAIR if len(word) <= _LONGEST_PAIR and squash(word) else Sort.NO
+
+
+def _without_sign(line: str, ended: bool, counted: Trackers) -> Sort:
+    """The sort of a line that gives a field and its value without a colon, as a model may inside a report."""
+    if ended:
+        return Sort.PAIR if unassigned(line, counted)[0] else Sort.NO
+    return Sort.BEGUN_PAIR if len(line) <= _LONGEST_PAIR else Sort.NO
 
 
 def fence_of(line: str, *, ended: bool) -> tuple[str, str] | None:
@@ -261,7 +278,7 @@ def may_hold_report(text: str) -> bool:
 
 SPACE = fences.BLANKS + fences.NEWLINES + fences.QUOTE_MARK
 WHITE = fences.BLANKS + fences.NEWLINES
-_BULLET = re.compile(r"[-*+•][ \t]")
+_BULLET = re.compile(r"[-*+•–—−][ \t]")
 _OPEN_ENDS = ("[", "［", "{", "｛", ":", "：", "|")
 _DATA_STARTS = tuple("\"'“[{［｛")
 
@@ -350,7 +367,7 @@ class ReportCandidate:
             if bare[0] == "|" and not (marked["key"] and self.in_table):
                 return Take.YES
             line = f"{marked['key']}:"
-        if self.kind is ReportKind.FENCED and self.has_fields and not ended and bare in (".", ".."):
+        if (self.kind is not ReportKind.BARE or self.rooted) and self.has_fields and not ended and bare in (".", ".."):
             return Take.WAIT
         sort = sort_of(line, ended=ended, own=self.counted)
         if sort in UNFINISHED:
@@ -400,9 +417,9 @@ class ReportCandidate:
         """Whether a line continues the lines above it, so that it need not name a field."""
         if bare[0] in "]}］｝":
             return True
-        if self.behind_blank and self.kind is ReportKind.BARE:
+        if self.behind_blank and self.kind is ReportKind.BARE and not (self.rooted and self.depth):
             return False
-        if self.kind is ReportKind.FENCED and bare == "...":
+        if (self.kind is not ReportKind.BARE or self.rooted) and bare == "...":
             return True
         if line[0] in fences.BLANKS or (self.depth > 0 and bare[0] in _DATA_STARTS):
             return True

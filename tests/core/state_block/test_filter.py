@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from saga_core.language import every
 from saga_core.state_block import BlockFilter, BlockStatus, Hidden, RawBlock, hide, read_reply
 from saga_core.state_block.fields import FIELDS, field_of, is_header
+from saga_core.state_block.lines import unassigned
+from saga_core.trackers import NO_TRACKERS
 from tests.core.state_block import test_fences
 
 S = " \t\u00a0\u3000\r>"
@@ -22,8 +24,9 @@ WHITE = " \t\u00a0\u3000\r\n"
 NAMES = {field.name for field in FIELDS}
 HEADERS = sorted({header for each in every() for header in each.block.headers})
 KEYS = sorted({key for field in FIELDS for key in (field.name, *field.aliases.split())} | set(HEADERS))
+DOCUMENT = re.compile(rf"[{S}]{{0,40}}---[ \t]{{1,9}}(?=[{{｛])")
 DRESS = re.compile(
-    rf"[{S}]{{0,40}}+(?:[-*+•][ \t]{{1,9}}+)?+(?:#{{1,6}}+[ \t]{{0,9}}+)?+[*_`\"'{{｛\[［【(（ ]{{0,9}}+"
+    rf"[{S}]{{0,40}}+(?:[-*+•–—−][ \t]{{1,9}}+)?+(?:#{{1,6}}+[ \t]{{0,9}}+)?+[*_`\"'{{｛\[［【(（ ]{{0,9}}+"
 )
 LINE = re.compile(
     DRESS.pattern + "(?P<word>[\\w\u0300-\u036f\u3099\u309a -]{1,40}+)"
@@ -38,7 +41,7 @@ TAG = re.compile(r"<([^<>/\s]{1,40})>")
 ELEMENT = re.compile(r"<([\w -]{1,40})>(?:[^<\n]*</\1>)?", re.I)
 ANY_NAME = "|".join(sorted(NAMES, key=len, reverse=True))
 NAMED = re.compile(
-    rf"^[{S}]{{0,40}}(?:[-*+•][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}({ANY_NAME})[*_`\"']{{0,4}}[ \t]{{0,9}}[:：=＝]",
+    rf"^[{S}]{{0,40}}(?:[-*+•–—−][ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}({ANY_NAME})[*_`\"']{{0,4}}[ \t]{{0,9}}[:：=＝]",
     re.I | re.M,
 )
 
@@ -59,17 +62,21 @@ class Lines:
         self.depth = 0
 
     def sort(self, line: str) -> str:
+        line = DOCUMENT.sub("", line, count=1)
         inner = line.strip(S)
         if set(inner) <= set("-=_*"):
             return "rule" if 3 <= len(inner) <= 80 else "no"
-        if inner in ("{", "｛", "[{"):
+        if inner in ("{", "｛", "[{", "{{"):
             return "root"
         found = LINE.match(line)
-        if not found or (found.end() < len(line)):
+        if not found:
             return "no"
         word = found["word"]
+        if found.end() < len(line):
+            marked = found["rest"][:1] and found["rest"][0] in "*_`"
+            return "pair" if marked and unassigned(f"{word} {line[found.end() :]}", NO_TRACKERS)[0] else "no"
         if found["assign"] is None:
-            return "head" if is_header(word) else "no"
+            return "head" if is_header(word) else "pair" if unassigned(word, NO_TRACKERS)[0] else "no"
         value = found["value"].strip(f"{S}*_`\"'")
         if is_header(word):
             return "head" if not value else "root" if value[0] in "{｛" else "no"
@@ -104,8 +111,18 @@ class Lines:
             return True
         if self.kind == "tagged" and self.closer.startswith(line.strip().lstrip(S).casefold()):
             return True
-        if not found or found.end() < len(line):
+        if inner in ("•", "–", "—", "−"):
+            return True
+        if inner in (".", "..") and self.fields and (self.kind != "bare" or self.rooted):
+            return True
+        line = DOCUMENT.sub("", line, count=1)
+        found = LINE.match(line)
+        if not found:
             return False
+        if found.end() < len(line):
+            marked = found["rest"][:1] and found["rest"][0] in "*_`"
+            short = len(f"{found['word']} {line[found.end() :]}") <= 30
+            return bool(marked and self.kind != "bare" and short)
         word, pairs = found["word"], self.kind != "bare" and len(found["word"]) <= 30
         if found["assign"] is not None:
             return is_header(word) and not found["value"].strip(f"{S}*_`\"'")
@@ -127,9 +144,11 @@ class Lines:
         if self.kind == "tagged" and line.lstrip(S).casefold().startswith(self.closer):
             return True
         if self.fields:
-            bullet = self.listed and re.match(r"[-*+•][ \t]", inner)
+            bullet = self.listed and re.match(r"[-*+•–—−][ \t]", inner)
             data = self.depth > 0 and inner[0] in "\"'“[{［｛"
-            parted = self.blank and self.kind == "bare"
+            parted = self.blank and self.kind == "bare" and not (self.rooted and self.depth)
+            if inner == "..." and (self.kind != "bare" or self.rooted) and not parted:
+                return True
             if inner[0] in "]}］｝" or (not parted and (line[0] in S[:4] or data or bullet)):
                 return True
         if inner[0] == "<" and (self.rooted or self.kind != "bare"):
@@ -177,7 +196,7 @@ class Lines:
             self.fields |= {found.name} if found else set()
         self.body += content + end
         self.blank = False
-        self.listed = inner[-1] in "[［{｛:：|" or bool(self.listed and re.match(r"[-*+•][ \t]", inner))
+        self.listed = inner[-1] in "[［{｛:：|" or bool(self.listed and re.match(r"[-*+•–—−][ \t]", inner))
         self.depth = max(
             0, self.depth + len(re.findall(r"[\[［{｛]", content)) - len(re.findall(r"[\]］}｝]", content))
         )
@@ -375,6 +394,7 @@ PIECES = [
         "<",
         ">",
     ),
+    *("• ", "– location: 숲\n", "--- {", "\n...\n", "*hp_change* ", "mood calm", "hp_change 5\n"),
     *("notes: ", "x", "'", '"', ":", "state", "Location is here", "[상태창]"),
     *("\nlocation: 숲\nhp_change: -5\n", "<state>\nlocation: 숲\nhp_change: -5\n</state>", "\n```\n", "\n```json\n"),
 ]
@@ -435,6 +455,11 @@ SHAPES = {
     "lists below": "[{head}]\n" + LINES.replace(" [{name}]", "\n- {name}"),
     "brackets around": "[{head}]\n" + LINES + "\n[/{head}]",
     "the word as a line": "{head}\n" + LINES,
+    "a document": "[{head}]\n---\n" + LINES + "\n...\n[/{head}]",
+    "a document on one line": "{head}\n--- {{" + LINES.replace("\n", ", ") + "}}\n...",
+    "dashes for bullets": "[{head}]\n– " + LINES.replace("\n", "\n\n– ") + "\n\n[/{head}]",
+    "round bullets": "[{head}]\n• " + LINES.replace("\n", "\n• "),
+    "a missing colon": "<{head}>\n" + LINES + "\n*mood* calm\nlocation_moved true\n</{head}>",
     "lower names": "[{head}]\n" + LINES + "\n메모: x\n备注: y\nメモ: z",
 }
 TOLD = {
