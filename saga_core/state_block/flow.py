@@ -30,6 +30,8 @@ _UNASSIGNED = re.compile(r"([\"'])([^\"'\n]{1,40})\1[^\S\n]*(?=[\[{［｛])")
 """A quoted key, behind which the colon is missing."""
 _HALF_QUOTED = re.compile(r"([^:：\"'\n]{1,40})[:：][ \t]*[\"'](.*)", re.DOTALL)
 """A key and a value, taken for one quoted text because the mark behind the key is missing."""
+_TWO_QUOTED = re.compile(r"([^\"]{1,60}),[ \t]*\"([^\"]{1,60})")
+"""Two elements of a list, taken for one text because the mark between them is missing."""
 _BEGUN_KEY = re.compile(r"([\"'])[^\"'\n]{1,40}\1[^\S\n]*[:：]")
 _END_BEFORE_KEY = re.compile(r"[\]}］｝\s]*[,，][ \t]*\Z")
 """What stands between a value whose closing mark is missing and the next key."""
@@ -158,6 +160,9 @@ class _Reader:
             if isinstance(item, Scalar) and self._assigns() and item.quoted:
                 self.pos = start
                 item = Pairs((self._pair(enclosing),))
+            if isinstance(item, Scalar) and item.quoted and (two := _TWO_QUOTED.fullmatch(item.text)):
+                items.append(Scalar(two[1], quoted=True))
+                item = Scalar(two[2], quoted=True)
             items.append(item)
 
     def map(self, enclosing: str) -> Pairs:
@@ -176,8 +181,9 @@ class _Reader:
                 pairs.append(self._pair(enclosing))
 
     def _pair(self, enclosing: str) -> tuple[str, Node]:
-        start = self.pos
-        char = self.text[start]
+        start, char = self.pos, self.text[self.pos]
+        if char in MAP_OPENERS:
+            return "", self.node(enclosing)
         if unassigned := _UNASSIGNED.match(self.text, start):
             self.pos = unassigned.end()
             return unassigned[2], self.node(enclosing)

@@ -44,6 +44,7 @@ _REST_OF_QUOTE = {mark: re.compile(rf"[ \t]+[^\"'\[\]{{}}]*{mark}[ \t]*(?:[,\]}}
 _REST_OF_TEXT = re.compile(r"[ \t]+(?:[^\"'\[\]{}:：,#]|:\d)+[,\]}]")
 _BREAKS = "[{,:：［｛，、;\"'"
 _EMPHASIS = "*_`"
+_BETWEEN = ",，;；|/ \t"
 _BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝])")
 _CLOSERS = tuple("]}］｝")
 _REMARK = re.compile(r"[(（][^()（）]{1,60}[)）]")
@@ -257,7 +258,7 @@ def _parts(lines: list[str], cut: str, own: Trackers) -> Iterator[Line]:
             text, bullet = text[mark.end() :], True
         if not text or _RULE.fullmatch(text):
             continue
-        *whole, last = _inline_fields(text, shared)
+        *whole, last = _inline_fields(text, shared, own)
         yield from (Line(columns, part, bullet) for part in whole)
         yield Line(columns, last, bullet, cut=number == len(lines))
 
@@ -269,7 +270,7 @@ def _shared_line(own: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?:^|(?<=[\s,，;；|]))({'|'.join(map(re.escape, names))})\s*(?:[:：=]|(?=[\[［{{｛]))", re.I)
 
 
-def _inline_fields(text: str, shared: re.Pattern[str]) -> list[str]:
+def _inline_fields(text: str, shared: re.Pattern[str], own: Trackers) -> list[str]:
     """Split the fields that share one line: ``location: 숲, mood: tense``. Notes take the rest of the line."""
     starts: list[int] = []
     nested = _nested(text) if shared.search(text, 1) else deque[tuple[int, int]]()
@@ -279,7 +280,9 @@ def _inline_fields(text: str, shared: re.Pattern[str]) -> list[str]:
         if nested and nested[0][0] <= match.start(1):
             continue
         if not starts and match.start(1) > 0:
-            return [text]
+            if not unassigned(text[: match.start(1)].rstrip(_BETWEEN), own)[0]:
+                return [text]
+            starts.append(0)
         starts.append(match.start(1))
         if match.group(1).casefold() == "notes":
             break
@@ -287,7 +290,7 @@ def _inline_fields(text: str, shared: re.Pattern[str]) -> list[str]:
         return [text]
     ends = [*starts[1:], len(text)]
     parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    return [*(part.rstrip(",，;；|/ \t") for part in parts[:-1]), parts[-1]]
+    return [*(part.rstrip(_BETWEEN) for part in parts[:-1]), parts[-1]]
 
 
 def _nested(text: str) -> deque[tuple[int, int]]:

@@ -80,7 +80,7 @@ _MAX_VALUE = 120
 _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt", "block"})
 """Words behind the name of a fence, which stand before the body."""
 _FENCE_WORD = re.compile(rf"\A\s*(?:{'|'.join(sorted(_DATA_WORDS))})\s*\n", re.IGNORECASE)
-_DOCUMENT = re.compile(r"---[ \t]+(?=[{｛])")
+_DOCUMENT = re.compile(r"[-–—]{3}[ \t]+(?=[{｛])")
 """The beginning of a document of YAML, in the line of its map."""
 
 

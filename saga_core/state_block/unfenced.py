@@ -69,7 +69,7 @@ _FIELD = re.compile(
 )
 _PARTS = re.compile(r"[,{;|/]")
 _BULLETS = frozenset("•–—−")
-_DOCUMENT = re.compile(rf"[{_SPACE}]{{0,40}}---[ \t]{{1,9}}(?=[{{｛])")
+_DOCUMENT = re.compile(rf"[{_SPACE}]{{0,40}}[-–—−]{{3}}[ \t]{{1,9}}(?=[{{｛])")
 """The beginning of a document of YAML, in the line of its map."""
 _NUMBER = re.compile(r"\d{1,2}(?:[.)][ \t]*)?")
 _CELL = re.compile(rf"\|[{BLANKS}]*(?::?[-–—−]{{2,}}|(?P<key>[^|\n]{{1,60}}?)[{BLANKS}*_`]*\|)")
@@ -183,7 +183,8 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     if behind and behind[0] in "[［{｛" and field_of(word, counted) is not None:
         return Sort.FIELD if word.strip().casefold() in _CANONICAL else Sort.KEY
     if behind and behind[0] not in _ASSIGNS:  # prose, as nearly every line of a reply is
-        return _without_sign(f"{word} {behind}", ended, counted) if tail[0] in "*_`" else Sort.NO
+        named = tail[0] in "*_`" or unassigned(f"{word.strip()} 1", counted)[0]
+        return _without_sign(f"{word.strip()} {behind}", ended, counted) if named else Sort.NO
     head, field, own = is_header(word), field_of(word, counted) is not None, word.strip().casefold() in _CANONICAL
     if not behind:
         if ended:
@@ -206,8 +207,8 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
 def _without_sign(line: str, ended: bool, counted: Trackers) -> Sort:
     """The sort of a line that gives a field and its value without a colon, as a model may inside a report."""
     if ended:
-        return Sort.PAIR if unassigned(line, counted)[0] else Sort.NO
-    return Sort.BEGUN_PAIR if len(line) <= _LONGEST_PAIR else Sort.NO
+        return Sort.KEY if unassigned(line, counted)[0] else Sort.NO
+    return Sort.BEGUN_KEY if len(line) <= _LONGEST_PAIR else Sort.NO
 
 
 def fence_of(line: str, *, ended: bool) -> tuple[str, str] | None:
@@ -417,7 +418,8 @@ class ReportCandidate:
         """Whether a line continues the lines above it, so that it need not name a field."""
         if bare[0] in "]}］｝":
             return True
-        if self.behind_blank and self.kind is ReportKind.BARE and not (self.rooted and self.depth):
+        is_open = self.rooted and (self.depth > 0 or self.open_list)
+        if self.behind_blank and self.kind is ReportKind.BARE and not is_open:
             return False
         if (self.kind is not ReportKind.BARE or self.rooted) and bare == "...":
             return True

@@ -24,7 +24,7 @@ WHITE = " \t\u00a0\u3000\r\n"
 NAMES = {field.name for field in FIELDS}
 HEADERS = sorted({header for each in every() for header in each.block.headers})
 KEYS = sorted({key for field in FIELDS for key in (field.name, *field.aliases.split())} | set(HEADERS))
-DOCUMENT = re.compile(rf"[{S}]{{0,40}}---[ \t]{{1,9}}(?=[{{｛])")
+DOCUMENT = re.compile(rf"[{S}]{{0,40}}[-–—−]{{3}}[ \t]{{1,9}}(?=[{{｛])")
 DRESS = re.compile(
     rf"[{S}]{{0,40}}+(?:[-*+•–—−][ \t]{{1,9}}+)?+(?:#{{1,6}}+[ \t]{{0,9}}+)?+[*_`\"'{{｛\[［【(（ ]{{0,9}}+"
 )
@@ -50,6 +50,10 @@ def bare(text: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if char.isalnum())
 
 
+def may_lack_sign(found: re.Match[str]) -> bool:
+    return found["rest"][:1] in ("*", "_", "`") or found["word"].strip().casefold() in NAMES
+
+
 class Lines:
     """The lines of a report, read whole: what the automaton tells from as little of them as it can."""
 
@@ -73,10 +77,10 @@ class Lines:
             return "no"
         word = found["word"]
         if found.end() < len(line):
-            marked = found["rest"][:1] and found["rest"][0] in "*_`"
-            return "pair" if marked and unassigned(f"{word} {line[found.end() :]}", NO_TRACKERS)[0] else "no"
+            stated = may_lack_sign(found) and unassigned(f"{word.strip()} {line[found.end() :]}", NO_TRACKERS)[0]
+            return "key" if stated else "no"
         if found["assign"] is None:
-            return "head" if is_header(word) else "pair" if unassigned(word, NO_TRACKERS)[0] else "no"
+            return "head" if is_header(word) else "key" if unassigned(word, NO_TRACKERS)[0] else "no"
         value = found["value"].strip(f"{S}*_`\"'")
         if is_header(word):
             return "head" if not value else "root" if value[0] in "{｛" else "no"
@@ -120,15 +124,17 @@ class Lines:
         if not found:
             return False
         if found.end() < len(line):
-            marked = found["rest"][:1] and found["rest"][0] in "*_`"
-            short = len(f"{found['word']} {line[found.end() :]}") <= 30
-            return bool(marked and self.kind != "bare" and short)
+            short = len(f"{found['word'].strip()} {line[found.end() :]}") <= 30
+            return may_lack_sign(found) and self.takes_keys() and short
         word, pairs = found["word"], self.kind != "bare" and len(found["word"]) <= 30
         if found["assign"] is not None:
             return is_header(word) and not found["value"].strip(f"{S}*_`\"'")
         if found["rest"]:
             return is_header(word) or field_of(word) is not None or pairs
         return pairs or any(bare(key).startswith(bare(word)) for key in KEYS)
+
+    def takes_keys(self) -> bool:
+        return bool(self.fields or self.rooted or self.kind != "bare")
 
     def is_counterpart(self, inner: str) -> bool:
         return self.kind == "bare" and bool(self.fields) and self.depth == 0 and inner[:2] in ("[/", "【/")
@@ -146,7 +152,7 @@ class Lines:
         if self.fields:
             bullet = self.listed and re.match(r"[-*+•–—−][ \t]", inner)
             data = self.depth > 0 and inner[0] in "\"'“[{［｛"
-            parted = self.blank and self.kind == "bare" and not (self.rooted and self.depth)
+            parted = self.blank and self.kind == "bare" and not (self.rooted and (self.depth or self.listed))
             if inner == "..." and (self.kind != "bare" or self.rooted) and not parted:
                 return True
             if inner[0] in "]}］｝" or (not parted and (line[0] in S[:4] or data or bullet)):
@@ -158,7 +164,7 @@ class Lines:
             line = f"{element[1]}:"
         sort, pairs = self.sort(line), self.kind != "bare" and (self.fields or self.rooted)
         if sort == "key":
-            return bool(self.fields or self.rooted or self.kind != "bare")
+            return self.takes_keys()
         return (
             sort in ("field", "rule")
             or (sort == "pair" and bool(pairs))
