@@ -33,8 +33,6 @@ _HALF_QUOTED = re.compile(r"([^:：\"'\n]{1,40})[:：][ \t]*[\"'](.*)", re.DOTAL
 _TWO_QUOTED = re.compile(r"([^\"]{1,60}),[ \t]*\"([^\"]{1,60})")
 """Two elements of a list, taken for one text because the mark between them is missing."""
 _BEGUN_KEY = re.compile(r"([\"'])[^\"'\n]{1,40}\1[^\S\n]*[:：]")
-_END_BEFORE_KEY = re.compile(r"[\]}］｝\s]*[,，][ \t]*\Z")
-"""What stands between a value whose closing mark is missing and the next key."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", '"': '"', "\\": "\\", "/": "/"}
 _KEY_END = re.compile(rf"[{ASSIGNS}{SEPARATORS}{re.escape(_CLOSERS)}\n]")
@@ -258,9 +256,10 @@ class _Reader:
                 if _QUOTE_END.match(self.text, pos + 1):
                     self.pos = pos + 1
                     return Scalar(single("".join(parts), closer), quoted=True, literal=literal)
-                if _BEGUN_KEY.match(self.text, pos) and (end := _END_BEFORE_KEY.search("".join(parts))):
-                    self.pos = pos - (end.end() - end.start())
-                    return Scalar(end.string[: end.start()], quoted=True, literal=literal)
+                if _BEGUN_KEY.match(self.text, pos) and (end := "".join(parts).rstrip())[-1:] in (",", "，"):
+                    text = end[:-1].rstrip(f"{_CLOSERS} \t")  # its closing mark is missing
+                    self.pos = pos - (len("".join(parts)) - len(text))
+                    return Scalar(text, quoted=True, literal=literal)
                 if char == "'" and self.text.startswith("'", pos + 1):
                     pos += 1
             parts.append(char)

@@ -39,16 +39,17 @@ _COMMENT_STARTS = (
 _COMMENT = re.compile(rf"{_QUOTED}|(?P<comment>{'|'.join(_COMMENT_STARTS)})")
 _QUOTED_TEXT = re.compile(_QUOTED)
 _NEXT_KEY = re.compile(r"\s*,\s*[\"'“]?[\w -]{1,40}[\"'”]?\s*[:：]")
-_BEGUN_QUOTE = re.compile(r"(?:^|[\[{,:：][ \t]*|-[ \t]+)([\"'])[^\"']+\Z")
-_REST_OF_QUOTE = {mark: re.compile(rf"[ \t]+[^\"'\[\]{{}}]*{mark}[ \t]*(?:[,\]}}]|\Z)") for mark in "\"'"}
-_REST_OF_TEXT = re.compile(r"[ \t]+(?:[^\"'\[\]{}:：,#]|:\d)+[,\]}]")
+_REST_OF_QUOTE = re.compile(r"[ \t]++[^\"'\[\]{}]*+([\"'])[ \t]*(?:[,\]}]|\Z)")
+_REST_OF_TEXT = re.compile(r"[ \t]++(?:[^\"'\[\]{}:：,#]|:\d)++[,\]}]")
 _BREAKS = "[{,:：［｛，、;\"'"
 _EMPHASIS = "*_`"
 _BETWEEN = ",，;；|/ \t"
 _BRACKET = re.compile(rf"{_QUOTED}|(?P<open>[\[{{［｛])|(?P<close>[\]}}］｝])")
 _CLOSERS = tuple("]}］｝")
 _REMARK = re.compile(r"[(（][^()（）]{1,60}[)）]")
-_UNASSIGNED = re.compile(r"[*_`]{0,3}(?P<key>\w[^:：=＝\[\]{}]{0,40}?)[*_`]{0,3}\s+(?P<value>[\[{［｛].*|\S+(?: \S+){0,4})")
+_UNASSIGNED = re.compile(
+    r"[*_`]{0,3}(?P<key>\w[^:：=＝\[\]{}]{0,40}?)[*_`]{0,3}\s+(?P<value>[\[{［｛].*|\S+(?: \S+){0,4})"
+)
 
 
 @frozen
@@ -150,10 +151,10 @@ def _folded(lines: list[str]) -> list[str]:
             continue
         before = folded[at] if at >= 0 else ""
         escaped = before.endswith("\\") and before.count('"') % 2 > 0
-        quote = None if escaped else _BEGUN_QUOTE.search(before)
+        quote = "" if escaped else _begun_quote(before)
         if escaped:
             folded[at] = before[:-1] + line.lstrip().replace("\\ ", " ", 1 if line.lstrip().startswith("\\ ") else 0)
-        elif quote and _REST_OF_QUOTE[quote[1]].match(line):
+        elif quote and (rest := _REST_OF_QUOTE.match(line)) and rest[1] == quote:
             folded[at] = f"{before} {line.lstrip()}"
         elif not quote and depth > 0 and before[-1] not in _BREAKS and _REST_OF_TEXT.match(line):
             folded[at] = f"{before} {line.lstrip()}"
@@ -162,6 +163,14 @@ def _folded(lines: list[str]) -> list[str]:
             folded.append(line)
         depth += balance(line)
     return folded
+
+
+def _begun_quote(line: str) -> str:
+    """The quote mark of a value that ``line`` begins at its end; "" if it begins none."""
+    at = max(line.rfind('"'), line.rfind("'"))
+    behind = line[:at].rstrip(" \t") if at >= 0 else ""
+    begins = at >= 0 and at + 1 < len(line) and (not behind or behind[-1] in "[{,:：-")
+    return line[at] if begins else ""
 
 
 def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body:
@@ -259,8 +268,11 @@ def _parts(lines: list[str], cut: str, own: Trackers) -> Iterator[Line]:
         if not text or _RULE.fullmatch(text):
             continue
         *whole, last = _inline_fields(text, shared, own)
+        is_cut = number == len(lines)
+        if is_cut and any(part.count('"') % 2 or balance(part) for part in whole):
+            whole, last = [], text  # what looks like the next field stands in a text that the end cut
         yield from (Line(columns, part, bullet) for part in whole)
-        yield Line(columns, last, bullet, cut=number == len(lines))
+        yield Line(columns, last, bullet, cut=is_cut)
 
 
 @lru_cache(maxsize=64)

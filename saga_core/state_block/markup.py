@@ -28,7 +28,8 @@ _BLOCK = re.compile(
 _ITEM = re.compile(r"<li(?:[ \t][^<>\n]*)?>", re.I)
 _ITEM_END = re.compile(r"</li>", re.I)
 _ELEMENT = re.compile(
-    r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>(?:[^<>]|(?<=[-=–])>)*)</(?P=tag)>(?:[ \t]+\([^()\n]{1,40}\)[ \t]*$)?", re.I | re.M
+    r"<(?P<tag>[^<>/\s]{1,40})>(?P<value>(?:[^<>]|(?<=[-=–])>)*)</(?P=tag)>(?:[ \t]+\([^()\n]{1,40}\)[ \t]*$)?",
+    re.I | re.M,
 )
 _ALONE = re.compile(r"^(?P<indent>[ \t>]*)<(?P<end>/?)(?P<tag>[^<>/\s]{1,40})>[ \t]*$", re.M)
 
