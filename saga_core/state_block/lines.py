@@ -150,19 +150,24 @@ def _folded(lines: list[str]) -> list[str]:
             folded.append(line)
             continue
         before = folded[at] if at >= 0 else ""
-        escaped = before.endswith("\\") and before.count('"') % 2 > 0
-        quote = "" if escaped else _begun_quote(before)
-        if escaped:
-            folded[at] = before[:-1] + line.lstrip().replace("\\ ", " ", 1 if line.lstrip().startswith("\\ ") else 0)
-        elif quote and (rest := _REST_OF_QUOTE.match(line)) and rest[1] == quote:
-            folded[at] = f"{before} {line.lstrip()}"
-        elif not quote and depth > 0 and before[-1] not in _BREAKS and _REST_OF_TEXT.match(line):
+        if before.endswith("\\") and before.count('"') % 2:
+            rest = line.lstrip()
+            folded[at] = before[:-1] + (rest[1:] if rest.startswith("\\ ") else rest)
+        elif before and _goes_on_in(before, line, depth):
             folded[at] = f"{before} {line.lstrip()}"
         else:
             at = len(folded)
             folded.append(line)
         depth += balance(line)
     return folded
+
+
+def _goes_on_in(before: str, line: str, depth: int) -> bool:
+    """Whether a text that ``before`` begins goes on in ``line``: quoted, or plain between brackets."""
+    if quote := _begun_quote(before):
+        rest = _REST_OF_QUOTE.match(line)
+        return rest is not None and rest[1] == quote
+    return depth > 0 and before[-1] not in _BREAKS and _REST_OF_TEXT.match(line) is not None
 
 
 def _begun_quote(line: str) -> str:
