@@ -29,10 +29,11 @@ from saga_core.state_block import (
     read_ended,
     without_thoughts,
 )
+from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 if TYPE_CHECKING:
-    from saga_core.tool_calls import GatheredCall, OwnCalls
+    from saga_core.tool_calls import GatheredCall
 
 # -- markers ---------------------------------------------------------------------------------------------------
 #
@@ -559,6 +560,12 @@ class PendingTurn:
         ]
         self.plan = PromptPlan((*self.plan.blocks, called, *results))
         self.rounds += 1
+
+    def hide_calls(self, names: Iterable[str]) -> None:
+        """Take calls of tools with these names out of the replies, whether or not the model was offered any."""
+        hidden = frozenset(names)
+        for reply in self.replies if hidden else ():
+            reply.own = OwnCalls(hidden | (reply.own.names if reply.own is not None else frozenset()))
 
     def withhold_tools(self) -> bool:
         """Offer ``own_tools`` no longer, because the model calls none. Returns whether they were offered."""

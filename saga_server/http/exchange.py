@@ -405,10 +405,11 @@ class Exchange:
             _log.info("%s", UNSPLIT)
         session, world, marked = names.session, names.world, set(names.marked)
         continued = names.continued
-        own_tools = self._own_tools()
+        wanted = self._own_tools()
+        own_tools = () if self._narrators.calls_no_tools(call.routes[0], self._asker) else wanted
         while True:
             try:
-                return await self.saga.begin(
+                begun = await self.saga.begin(
                     names.messages,
                     session=session,
                     owner=call.bearer.owner,
@@ -432,6 +433,9 @@ class Exchange:
                     kind=names.kind,
                     own_tools=own_tools,
                 )
+                if not request.tools:
+                    begun.hide_calls(tool["function"]["name"] for tool in wanted)
+                return begun
             except BadInput as error:
                 if "world" not in marked:
                     raise
@@ -452,11 +456,9 @@ class Exchange:
                 self._not_heeded(error)
 
     def _own_tools(self) -> Sequence[Mapping[str, Any]]:
-        """The tools of SAGA's that the narrator is offered."""
+        """The tools of SAGA's that are wanted beside the client's."""
         wanted = self.call.names.tools or self.current.config.tools
-        if wanted == "off" or self._narrators.calls_no_tools(self.call.routes[0], self._asker):
-            return ()
-        return self.tools().beside(self.call.request.params)
+        return () if wanted == "off" else self.tools().beside(self.call.request.params)
 
     def _not_heeded(self, error: SagaError) -> None:
         self.saga.counters.add("markers.unheeded")
@@ -492,6 +494,8 @@ class Exchange:
             if not without and not await self._narrowed(error, route, begun, answer):
                 raise
             await self._read_from(route, begun, answer)
+            if without and error.status < 500:
+                self._narrators.learn_no_tools(route, self._asker)
         while calls := begun.own_calls():
             answers, told = self.tools().answers(begun, calls)
             begun.answer(answers)
@@ -506,14 +510,14 @@ class Exchange:
             await self._read_from(route, begun, answer)
 
     def _without_tools(self, error: UpstreamError, route: Route, begun: PendingTurn, answer: Answer) -> bool:
-        """Whether the model refuses SAGA's tools, which are withheld from such requests from now on.
+        """Whether the model may have refused SAGA's tools, which are withheld from it now.
 
-        If the client has tools of its own, the error is about these as well, and the client gets it.
+        Only a reply to the same request without them shows that it did. If the client has tools of its own, the error
+        is about these as well, and the client gets it.
         """
         refused = error.status not in _NOT_OF_TOOLS and _OF_TOOLS.search(str(error)) is not None
         if not refused or self.call.request.tools or answer.has_begun or not begun.withhold_tools():
             return False
-        self._narrators.learn_no_tools(route, self._asker)
         told = f"{route.model} calls no tools, and narrates without them: {error}"
         self.notices.append(told)
         _log.warning("%s", told)

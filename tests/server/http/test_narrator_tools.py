@@ -10,7 +10,7 @@ import pytest
 
 from tests.server.client import BLOCK, Client, words
 from tests.server.conftest import Serve
-from tests.server.upstream import Upstream, says
+from tests.server.upstream import Upstream, fails, says
 
 PROMISE = "Mara promises you a boat before the first snow."
 ROLL = {"type": "function", "function": {"name": "throw", "parameters": {"type": "object", "properties": {}}}}
@@ -187,6 +187,40 @@ async def test_what_is_offered(
     await client.chat(words("I wait."), **fields)
     tools = upstream.requests[-1].body.get("tools")
     assert (tools and [tool["function"]["name"] for tool in tools]) == offered
+
+
+@pytest.mark.parametrize(
+    ("failures", "offered"),
+    [
+        ([(400, "this model does not support tools")], False),
+        ([(500, "tools need another chat template")], True),
+        ([(400, "the prompt speaks of a tool to kill")] * 2, True),
+        ([(400, "tools are not supported"), (500, "out of memory")], True),
+    ],
+)
+async def test_tools_are_refused_where_the_same_request_succeeds_without_them(
+    client: Client, upstream: Upstream, failures: list[tuple[int, str]], offered: bool
+) -> None:
+    upstream.then(*(fails(*each) for each in failures))
+    await client.chat(words("I wait."))
+    assert "tools" not in upstream.requests[-1].body, "the second try"
+    await client.chat(words("I wait longer."))
+    assert ("tools" in upstream.requests[-1].body) is offered
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_call_that_was_not_offered_reaches_no_client_without_tools(
+    client: Client, upstream: Upstream, streaming: bool
+) -> None:
+    upstream.then(fails(400, "this model does not support tools"), says("You wait."))
+    await client.chat(words("I wait."))
+    for call in (called("recall", {"query": "x"}), called("roll", {"dice": "d6"})):
+        upstream.then(calls(call, text="It rains."))
+        told = await client.chat(words("I wait.", "You wait.", "I wait longer."), stream=streaming)
+        assert (told.streamed() if streaming else told.text) == "It rains."
+        assert "tool_calls" not in told.raw.decode() and "tools" not in upstream.requests[-1].body
+    upstream.then(calls(called("throw", {})))
+    assert "throw" in (await client.chat(words("I throw."), stream=streaming, tools=[ROLL])).raw.decode()
 
 
 async def test_a_reply_that_has_begun_and_a_completed_text_are_offered_none(client: Client, upstream: Upstream) -> None:
