@@ -38,6 +38,7 @@ from saga_core.jobs import (
     Chapters,
     CollectionJob,
     DoubtsJob,
+    EditsJob,
     ExtractionJob,
     ForgettingJob,
     Pace,
@@ -203,10 +204,10 @@ async def _build(base: Foundations) -> Parts:
     )
     sessions = made(Sessions, base, worlds=worlds, letting_go=reviews.letting_go, silent=silent)
     cards, doubts, chapters = _asking_jobs(base, bills, extraction)
-    personas = made(PersonasJob, base)
+    personas, edits = made(PersonasJob, base), made(EditsJob, base)
     collection = CollectionJob(sessions.collect, _emptying(stores, base.clock), base.clock, base.counters)
     # Ordered by dependency.
-    for job in (base.views, extraction, cards, personas, doubts, reviews, forgetting, vectors, collection):
+    for job in (base.views, extraction, edits, cards, personas, doubts, reviews, forgetting, vectors, collection):
         base.supervisor.add(job)
     work = TurnWork(
         render=base.views.submit,
@@ -216,6 +217,7 @@ async def _build(base: Foundations) -> Parts:
         known=extraction.wait,
         why_unread=extraction.why_unread,
         offer=extraction.offer,
+        edited=edits.submit,
     )
     if rights is not None:
         rights.listen(_listener(base, memories, silent))
@@ -315,7 +317,7 @@ def _play(
         Play,
         base,
         worlds=worlds,
-        places=made(Places, base, matcher=matcher, open_calls=open_calls, room=base.views.room),
+        places=made(Places, base, matcher=matcher, open_calls=open_calls, room=base.views.room, edited=work.edited),
         reading=made(ContextReading, base, reader=reader, graph=base.stores.graph, others=made(OtherSessions, base)),
         prompting=prompting,
         recorder=made(

@@ -33,7 +33,7 @@ _RUN_EXCERPT = 100
 _WITH_WORDS = 200
 
 
-async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
+async def runs_of(live: LiveSession) -> dict[str, Any]:
     """Return the tree as runs, from the root, parents before children. JSON-able.
 
     A run is a sequence of turns without a branch. Swiped replies do not end a run: a turn without successors, next to a
@@ -85,14 +85,14 @@ async def runs_of(live: LiveSession, journal: Journal) -> dict[str, Any]:
         )
         open_runs += [(kid, first) for kid in sorted(lasting, key=lambda kid: kid in active)]  # the active one is next
     ends = list(dict.fromkeys(turn for run in found for turn in (run["id"], run["last_id"])))
-    texts = {turn.id: turn for turn in await journal.turns(live.session.id, ends)}
+    texts = {turn.id: turn for turn in await live.turns(ends)}
     for run in found:
         run["begins"] = (texts[run["id"]].user or texts[run["id"]].reply)[:_RUN_EXCERPT]
         run["ends"] = texts[run["last_id"]].reply[:_RUN_EXCERPT]
     return {"session": live.session.id, "root": tree.root, "head": live.head, "turns": len(tree), "runs": found}
 
 
-async def turn_of(live: LiveSession, journal: Journal, ledger: Ledger, turn_id: str) -> dict[str, Any]:
+async def turn_of(live: LiveSession, ledger: Ledger, turn_id: str) -> dict[str, Any]:
     """Return one turn: its texts, its changes, its cost, its sibling replies, and what removing it would remove."""
     tree = live.tree
     node = tree.get(turn_id)
@@ -101,7 +101,7 @@ async def turn_of(live: LiveSession, journal: Journal, ledger: Ledger, turn_id: 
     before = await live.state(node.parent) if node.parent else WorldState()
     after = await live.state(node.id)
     beside = [kid for kid in tree.children.get(node.parent or "", ()) if kid != node.id]
-    others = await journal.turns(live.session.id, beside)
+    others = await live.turns(beside)
     active = tree.is_ancestor(node.id, live.head)
     below = [node.id]
     for each in below:
@@ -219,7 +219,7 @@ class Timelines:
         rows.sort(key=lambda row: row[1] or "")
         rows.sort(key=lambda row: row[0], reverse=True)
         last = list(dict.fromkeys(head for head, _, _ in rows[:_WITH_WORDS]))
-        ends = {turn.id: turn.reply[:_RUN_EXCERPT] for turn in await self.journal.turns(live.session.id, last)}
+        ends = {turn.id: turn.reply[:_RUN_EXCERPT] for turn in await live.turns(last)}
         return [
             {
                 "name": name,
@@ -236,12 +236,12 @@ class Timelines:
 
     async def runs(self, session_id: str) -> dict[str, Any]:
         """Return the tree as unbranched runs (see ``runs_of``). ``NotFound``."""
-        return await runs_of(await self.directory.load(session_id), self.journal)
+        return await runs_of(await self.directory.load(session_id))
 
     async def turn(self, session_id: str, turn: str) -> dict[str, Any]:
         """Return one turn with its details (see ``turn_of``), by id, timeline name or number. ``NotFound``."""
         live = await self.directory.load(session_id)
-        return await turn_of(live, self.journal, self.sessions.ledger, turn_named(live, turn))
+        return await turn_of(live, self.sessions.ledger, turn_named(live, turn))
 
     async def fork(self, session_id: str, turn: str | None, name: str) -> Timeline:
         """Create a named timeline at ``turn``: a turn's id, another timeline's name, or None for the active head.
@@ -284,7 +284,7 @@ class Timelines:
         """Return excerpts of the turns from the root to ``turn`` (an id, a timeline's name, None: the active head)."""
         live = await self.directory.load(session_id)
         at = turn_named(live, turn)
-        turns = await self.journal.turns(live.session.id, [node.id for node in live.tree.path(at)])
+        turns = await live.turns([node.id for node in live.tree.path(at)])
         return [
             {
                 "id": each.id,

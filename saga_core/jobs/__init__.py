@@ -10,6 +10,7 @@ from saga_core.jobs.cards import CardsJob
 from saga_core.jobs.chapters import CHAPTER_TOKENS, Chapters
 from saga_core.jobs.collection import CollectionJob
 from saga_core.jobs.doubts import DoubtsJob
+from saga_core.jobs.edits import EditsJob
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.personas import PersonasJob
 from saga_core.jobs.remote_state import ForgettingJob

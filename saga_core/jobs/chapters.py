@@ -44,7 +44,7 @@ class Chapters:
         if not 1 <= first <= last <= end.depth or last - first >= _MOST:
             raise BadInput(f"first, last: {first} to {last} are no turns of 1 to {end.depth}, at most {_MOST} of them")
         path = [node for node in live.tree.path(end.id) if first <= node.depth <= last]
-        turns = await live.journal.turns(live.session.id, [node.id for node in path])
+        turns = await live.turns([node.id for node in path])
         view = CurationView(
             live.session.id,
             await live.state(path[-1].id),

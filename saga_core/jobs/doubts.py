@@ -194,7 +194,7 @@ async def _story(live: LiveSession, turn: str, doubt: Doubt) -> str:
     late, early = state.entities[doubt.late].names, state.entities[doubt.early].names
     path = live.tree.path(turn)[-_LOOKED_BACK:]
     passages = [first]
-    for each in await live.journal.turns(live.session.id, [node.id for node in reversed(path)]):
+    for each in await live.turns([node.id for node in reversed(path)]):
         text = _text(each)
         if each.id != first.id and any(name in text for name in late) and any(name in text for name in early):
             passages.append(each)

@@ -113,7 +113,7 @@ async def windows_of(
 
     found: list[Window] = []
     for run in _runs(nodes):
-        turns = await live.journal.turns(live.session.id, [node.id for node in run])
+        turns = await live.turns([node.id for node in run])
         languages = [detect(f"{turn.user}\n{turn.reply}", live.world.language) for turn in turns]
         while turns:
             told = [

@@ -51,7 +51,7 @@ async def long_enough(live: LiveSession, turn: str, since: int, tokens: int, cou
     for node in live.tree.upwards(turn):
         if node.depth <= since:
             break
-        (each,) = await live.journal.turns(live.session.id, [node.id])
+        (each,) = await live.turns([node.id])
         found += count(each.user) + count(each.reply)
         if found >= tokens:
             return True
@@ -309,7 +309,7 @@ class ReviewsJob(FollowingJob):
 
     async def _view(self, live: LiveSession, due: Due) -> CurationView:
         path = [node for node in live.tree.path(due.turn) if node.depth > due.since]
-        turns = await live.journal.turns(live.session.id, [node.id for node in path])
+        turns = await live.turns([node.id for node in path])
         above = path[0].parent
         return CurationView(
             live.session.id,

@@ -103,7 +103,7 @@ async def _line(tools: Tools, live: LiveSession, node: TurnNode, checkpoint: str
         for child in live.tree.children.get(node.parent or "", ())
         if live.tree.get(child).user_key == node.user_key and live.tree.get(child).kind is not TurnKind.SIDE
     ]
-    turns = await tools.journal.turns(live.session.id, siblings)
+    turns = await live.turns(siblings)
     (taken,) = [at for at, turn in enumerate(turns) if turn.id == node.id]
     said = [names.split(turn.reply, turn.speaker) for turn in turns]
     return PathTurn(

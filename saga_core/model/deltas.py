@@ -450,6 +450,17 @@ class WorldSeen:
     facts: tuple[Fact, ...] = ()
 
 
+@frozen
+class TextEdited:
+    """The chat shows other words in this turn than were recorded. None stands for what was recorded.
+
+    It counts as a later delta only, and changes no state.
+    """
+
+    user: str | None = None
+    reply: str | None = None
+
+
 Event = (
     Introduced
     | Renamed
@@ -495,4 +506,5 @@ Event = (
     | Observed
     | AudienceSet
     | WorldSeen
+    | TextEdited
 )

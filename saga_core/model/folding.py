@@ -425,4 +425,5 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     deltas.Observed: counting.observed,
     deltas.AudienceSet: set_audience,
     deltas.WorldSeen: facts.see,
+    deltas.TextEdited: lambda draft, event: None,
 }

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from saga_core.errors import NotFound, StoreCorrupt
-from saga_core.model.deltas import Event
+from saga_core.model.deltas import Event, TextEdited
 from saga_core.values import Proposal
 
 # -- what a turn changed ---------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Delta:
         text; edits and curation are added. They report nothing of the turn itself: how well it is known stays.
         """
         found = self
-        counting = _counting(later)
+        counting = [delta for delta in _counting(later) if not delta.is_of_the_text]
         for delta in counting:
             if delta.source is Source.EXTRACTION:
                 found = delta
@@ -91,6 +91,11 @@ class Delta:
             elif delta.source is not Source.EXTRACTION:
                 found = found.then(delta)
         return found
+
+    @property
+    def is_of_the_text(self) -> bool:
+        """Whether it only edits the turn's text."""
+        return bool(self.events) and all(isinstance(event, TextEdited) for event in self.events)
 
 
 def undoings(later: Sequence[Delta]) -> dict[str, str]:
@@ -213,6 +218,14 @@ class Turn:
     """The depth up to which turns were missing from the history of its request. None: unknown."""
     speaker: str = ""
     """Who says the reply, if the frontend named the speaker, as in a group."""
+
+    def edited(self, later: Sequence[Delta]) -> Turn:
+        """Return the turn with the text that its ``later`` deltas give it."""
+        texts = [event for delta in _counting(later) for event in delta.events if isinstance(event, TextEdited)]
+        if not texts:
+            return self
+        user, reply = texts[-1].user, texts[-1].reply
+        return evolve(self, user=self.user if user is None else user, reply=self.reply if reply is None else reply)
 
 
 @frozen
@@ -338,6 +351,8 @@ class Tree:
     children: dict[str, list[str]] = field(factory=dict)
     misplaced: list[str] = field(factory=list, eq=False, repr=False)
     """Nodes whose recorded depth did not match their place."""
+    edited: set[str] = field(factory=set, eq=False, repr=False)
+    """Turns of which a history showed another text than was recorded."""
     _trunk: list[str] = field(factory=list, init=False, eq=False, repr=False)
     """The path that was last passed to ``followed``, by depth. Ancestry queries on it take one step."""
 

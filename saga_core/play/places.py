@@ -42,6 +42,7 @@ from saga_core.state_block import thinks_only
 from saga_core.trackers import DAY
 from saga_core.transcript import (
     SHORT,
+    Edit,
     Located,
     Match,
     Matcher,
@@ -319,6 +320,8 @@ class Places:
     open_calls: OpenCalls
     room: Callable[[], Awaitable[None]]
     """Awaited before a session begins, for as long as there is too much work."""
+    edited: Callable[[str, Sequence[Edit]], None]
+    """Told of the texts of known turns that a history shows otherwise than they were recorded."""
     usual: UsualNotes = field(factory=UsualNotes)
     rights: WriteRights | None = None
     """Decides which sessions this engine writes, if several programs share the journal."""
@@ -369,6 +372,8 @@ class Places:
             kind=located.kind,
             timeline=timeline,
         )
+        if match.edits and place.kind is not TurnKind.SIDE:
+            self.edited(live.session.id, match.edits)
         return await self._adopt(place, match) if match.unknown else place
 
     async def unknown_messages(self, request: Request, transcript: Transcript, world: WorldChoice) -> int | None:

@@ -443,7 +443,7 @@ async def _turns_before(live: LiveSession, parent: str, session: SessionConfig, 
     if len(fresh) < len(path):
         begin = -(-min(fresh, default=depth + 1) // step) * step
         path = [node for node in path if node.depth >= begin]
-    return await live.journal.turns(live.session.id, [node.id for node in reversed(path)])
+    return await live.turns([node.id for node in reversed(path)])
 
 
 def _with_history(messages: Sequence[Mapping[str, Any]], turns: Sequence[Turn]) -> tuple[Mapping[str, Any], ...]:

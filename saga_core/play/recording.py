@@ -43,7 +43,16 @@ from saga_core.projection import render_episode, story_title, witnesses
 from saga_core.sessions import LiveSession, LiveSessions, MissingReports
 from saga_core.state_block import BlockStatus, thinks_only
 from saga_core.stores import Batch
-from saga_core.transcript import Persona, Utterance, identity_key, next_reply_of, opening_key, persona_of, words_key
+from saga_core.transcript import (
+    Edit,
+    Persona,
+    Utterance,
+    identity_key,
+    next_reply_of,
+    opening_key,
+    persona_of,
+    words_key,
+)
 
 log = logging.getLogger("saga")
 
@@ -66,6 +75,8 @@ class TurnWork:
     """Waits at most so many seconds for the extraction of the turn to continue. Returns the late turn, if any."""
     why_unread: Callable[[LiveSession, str], tuple[str, str] | None]
     """Returns the turn to continue or the one before it, if the model could not read it, and the reason."""
+    edited: Callable[[str, Sequence[Edit]], None]
+    """Looks at turns whose text a history may show otherwise than it was recorded."""
     offer: Callable[[str, Sequence[str]], tuple[str, ...]]
     """Returns a notice about how to have many adopted turns read that are not read automatically."""
 

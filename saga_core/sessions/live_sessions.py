@@ -158,11 +158,15 @@ class LiveSession:
                 self._episodes.add(turn, node.episode)
                 self.unsealed.append(turn)
 
-    def amend(self, node: TurnNode, later: tuple[Delta, ...]) -> None:
-        """Set the ``later`` deltas of a turn and its amended ``node``, and drop the cached states from it on."""
+    def amend(self, node: TurnNode, later: tuple[Delta, ...], *, folds: bool = True) -> None:
+        """Set the ``later`` deltas of a turn and its amended ``node``. If it ``folds`` otherwise now, the cached states
+        from it on are dropped."""
         self.amendments[node.id] = later
+        self.note_text(node.id)
         self.replace(node)
         self.revision += 1
+        if not folds:
+            return
         for kept in (self._states, self._images):
             for turn in [each for each in kept if self.tree.is_ancestor(node.id, each)]:
                 del kept[turn]
@@ -177,6 +181,11 @@ class LiveSession:
             self._replaced_texts[node.id] = old.episode
             self._unindexed.append(node.id)
 
+    def note_text(self, turn: str) -> None:
+        """Note in the tree whether later deltas of a turn edit its text."""
+        if any(delta.is_of_the_text for delta in self.amendments[turn]):
+            self.tree.edited.add(turn)
+
     def reviewed(self, review: Review) -> None:
         """Add a journaled review."""
         self.reviews[review.turn] = (*self.reviews.get(review.turn, ()), review)
@@ -188,7 +197,11 @@ class LiveSession:
         self.session = changed
 
     async def turn(self, turn_id: str) -> Turn:
-        """Return a complete turn, from the cache if it was used or recorded recently. ``NotFound``."""
+        """Return a complete turn with its present text. ``NotFound``."""
+        return self._shown(await self.recorded(turn_id))
+
+    async def recorded(self, turn_id: str) -> Turn:
+        """Return a turn as it was recorded, from the cache if it was used or recorded recently. ``NotFound``."""
         found = self._turns.get(turn_id)
         if found is None:
             self.tree.get(turn_id)
@@ -196,12 +209,19 @@ class LiveSession:
         self._turns[found.id] = found
         return found
 
+    async def turns(self, turns: Sequence[str]) -> list[Turn]:
+        """Return complete turns with their present texts, in this order. Raises ``StoreCorrupt`` if one is missing."""
+        return [self._shown(turn) for turn in await self.journal.turns(self.session.id, turns)]
+
     async def each_turn(self, turns: Sequence[str]) -> AsyncIterator[Turn]:
         """Yield complete turns. Only a slice of them is held, and other tasks run in between."""
         for start in range(0, len(turns), _READ):
-            for turn in await self.journal.turns(self.session.id, turns[start : start + _READ]):
+            for turn in await self.turns(turns[start : start + _READ]):
                 yield turn
             await asyncio.sleep(0)
+
+    def _shown(self, turn: Turn) -> Turn:
+        return turn.edited(self.amendments[turn.id]) if turn.id in self.tree.edited else turn
 
     def remember(self, state: WorldState) -> None:
         """Keep a state in the cache of the 64 most recently used."""
@@ -363,9 +383,10 @@ async def amend(
     ``StoreError``; then nothing changed, but after a ``StoreError`` with ``retells`` the journal may have the change,
     and the session must be forgotten and settled.
     """
-    turn = await live.turn(turn_id)
+    recorded = await live.recorded(turn_id)
     later = (*live.amendments.get(turn_id, ()), delta, *(other for _, other in more))
-    whole = turn.delta.amended(later)
+    turn, whole = recorded.edited(later), recorded.delta.amended(later)
+    folds = whole != live.effective(recorded)
     node = evolve(live.tree.get(turn_id), status=whole.status)
     if turn.parent is not None:
         before = await live.state(turn.parent)
@@ -378,13 +399,13 @@ async def amend(
     below = [each async for each in _elsewhere_now(live, turn.id, after)] if retells else []
     stale = [
         below.id
-        for below in live.tree.nodes.values()
+        for below in (live.tree.nodes.values() if folds else ())
         if below.depth % live.checkpoint_every == 0 and live.tree.is_ancestor(turn_id, below.id)
     ]
 
     async def write() -> None:
         await live.journal.amend(live.session.id, number, delta, node, stale, below, more=more, review=review)
-        live.amend(node, later)
+        live.amend(node, later, folds=folds)
         for each in below:
             live.replace(each)
         if review is not None:
@@ -700,6 +721,8 @@ class LiveSessions:
         tree = await self.journal.tree(session_id)
         amendments = await self.journal.amendments(session_id)
         live = LiveSession(session, prepared, tree, self.journal, amendments, self.checkpoint_every)
+        for turn in amendments:
+            live.note_text(turn)
         live.modules = self.modules.of_world(prepared.world.modules)
         await restore(live)
         await live.index_all()

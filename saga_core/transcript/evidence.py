@@ -194,8 +194,20 @@ def latest(places: Sequence[int], end: int) -> Sequence[int]:
     return places[max(0, before - _TWINS) : before]
 
 
-def edited(path: Sequence[TurnNode], known: Sequence[tuple[int, int]], words: Sequence[str]) -> Iterator[str]:
-    """Yield the turns of a path whose reply the history shows in an edited form.
+@frozen
+class Edit:
+    """A turn whose text the history shows otherwise than it was recorded, or may show as it was again."""
+
+    turn: str
+    reply: Utterance
+    words: tuple[Utterance, ...] | None
+    """The player's words before the reply. None if they may be those of several turns."""
+
+
+def edited(
+    path: Sequence[TurnNode], known: Sequence[tuple[int, int]], words: Sequence[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield the turns of a path whose reply the history shows in an edited form, in the form of ``known``.
 
     ``path`` is a part of the path, downwards. ``known`` are the turns that were found, as (index in ``path``, number of
     the reply in the history), the deepest first. ``words`` has the key of the player's words before each reply of the
@@ -207,7 +219,7 @@ def edited(path: Sequence[TurnNode], known: Sequence[tuple[int, int]], words: Se
         turns, replies = range(above[0] + 1, below[0]), range(above[1] + 1, below[1])
         below = above
         if len(turns) == len(replies):
-            yield from (path[turn].id for turn in turns if path[turn].parent is not None)
+            yield from (pair for pair in zip(turns, replies, strict=True) if path[pair[0]].parent is not None)
             continue
         said: dict[str, list[int]] = {}
         for turn in turns if replies else ():
@@ -218,7 +230,7 @@ def edited(path: Sequence[TurnNode], known: Sequence[tuple[int, int]], words: Se
             at = bisect_left(alike, end)
             if at:
                 end = alike[at - 1]
-                yield path[end].id
+                yield end, reply
 
 
 # -- the history -----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 
@@ -16,6 +16,7 @@ from saga_core.transcript.evidence import (
     ABOVE,
     NO_WORDS,
     Candidate,
+    Edit,
     History,
     PlayerTextMatcher,
     ReplyEvidence,
@@ -67,6 +68,8 @@ class Match:
     """Utterances between ``parent`` and the player's words that are not known turns: edited, cut or new."""
     shown: frozenset[str] = frozenset()
     """Turns of the path whose reply the history shows."""
+    edits: tuple[Edit, ...] = ()
+    """Those whose text it may show otherwise than it was recorded, between neighbours that are unchanged or edited."""
     how: str = "none"
     """``reply``, ``grown``, ``cut``, ``words``, ``opening``, ``session`` or ``none``."""
     joined: tuple[str, str] | None = None
@@ -193,13 +196,14 @@ class Matcher:
         last = await self._last_of_merged(found, past) if found.how == "grown" else None
         if found.how == "reply" or last is not None:
             node = last or node
-            shown = _shown(tree, node, history, position) | ({node.id, found.node.id} if last else set())
-            return Match(tree.session, node.id, tuple(past[position + 1 :]), shown, "reply")
+            shown, edits = _shown(tree, node, history, position)
+            shown |= {node.id, found.node.id} if last else set()
+            return Match(tree.session, node.id, tuple(past[position + 1 :]), shown, edits, "reply")
         # The reply has a different text. Its parent is certain, and the new text becomes a sibling.
         assert node.parent is not None
         start = history.words_start(position)
         parent = tree.get(node.parent)
-        return Match(tree.session, parent.id, tuple(past[start:]), _shown(tree, parent, history, start), found.how)
+        return Match(tree.session, parent.id, tuple(past[start:]), *_shown(tree, parent, history, start), found.how)
 
     async def _brought_back(self, found: Candidate, replies: ReplyMatcher) -> Match | None:
         """Return the place in the session that narrated the turns with which the found session began, or None.
@@ -272,7 +276,7 @@ class Matcher:
 
 
 def _told(said: ReplyEvidence, past: Sequence[Utterance]) -> Match:
-    return Match(said.tree.session, said.parent.id, tuple(past[said.start :]), said.agreeing, "words")
+    return Match(said.tree.session, said.parent.id, tuple(past[said.start :]), said.agreeing, how="words")
 
 
 def _stray(found: Candidate, history: History) -> bool:
@@ -292,8 +296,8 @@ def opening_key(transcript: Transcript) -> str:
     return fingerprint("\0".join((*greeting, "\1", *first)))
 
 
-def _shown(tree: Tree, node: TurnNode, history: History, position: int) -> frozenset[str]:
-    """Return the turns from ``node`` upwards whose reply the history shows, unchanged or edited."""
+def _shown(tree: Tree, node: TurnNode, history: History, position: int) -> tuple[frozenset[str], tuple[Edit, ...]]:
+    """Return the turns from ``node`` upwards whose reply the history shows, unchanged or edited, and their edits."""
     past = history.past
     said = [at for at in history.replies if at <= position]
     keys = identity_keys([past[at] for at in said])
@@ -304,21 +308,47 @@ def _shown(tree: Tree, node: TurnNode, history: History, position: int) -> froze
         if nodes[turn].reply_key != key:
             break
         shown.append(turn)
-    at = len(keys) - len(shown)
+    at, end = len(keys) - len(shown), len(path) - len(shown)
+    replies = {end + number: at + number for number in range(max(0, len(shown) - _LEVELS), len(shown))}
     if at:
         places: dict[str, list[int]] = {}
         for place, key in enumerate(keys[:at]):
             places.setdefault(key, []).append(place)
         # Hidden messages leave gaps, but the walk is bounded by the length of the history, not of the tree.
-        end = len(path) - len(shown)
         first = max(0, len(path) - 2 * len(past) - _LEVELS)
         above = [nodes[turn] for turn in path[first:end]]
-        found = align(reversed(above), places, at)
-        shown += [node.id for node, _ in found]
         indexes = {node.id: index for index, node in enumerate(above)}
+        known = [(indexes[node.id], place) for node, place in align(reversed(above), places, at)]
         words = [history.words_before(place) for place in said[:at]]
-        shown += edited(above, [(indexes[node.id], place) for node, place in found], words)
-    return frozenset(shown)
+        for index, place in (*known, *edited(above, known, words)):
+            shown.append(above[index].id)
+            replies[first + index] = place
+    return frozenset(shown), tuple(_edits(tree, path, replies, [*zip(said, keys, strict=True)], history))
+
+
+def _edits(
+    tree: Tree,
+    path: Sequence[str],
+    replies: Mapping[int, int],
+    said: Sequence[tuple[int, str]],
+    history: History,
+) -> Iterator[Edit]:
+    """Yield the turns of ``path`` that the history shows with another text, between neighbours that it shows as well.
+
+    ``replies`` has the number of a turn's reply in ``said`` by the turn's index, and ``said`` its position and key.
+    """
+    for index, number in replies.items():
+        node, (place, key) = tree.nodes[path[index]], said[number]
+        if node.parent is None:
+            continue
+        words, is_next = history.words_before(place), replies.get(index - 1, number) == number - 1
+        if key == node.reply_key:
+            if node.id not in tree.edited and (words == node.user_key or not is_next):
+                continue
+        elif replies.get(index + 1) != number + 1 or not (is_next or words == node.user_key):
+            continue
+        own = history.past[history.words_start(place) : place] if is_next else ()
+        yield Edit(node.id, history.past[place], own or None)
 
 
 # -- the place, and the kind of the request --------------------------------------------------------------------

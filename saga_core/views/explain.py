@@ -106,7 +106,7 @@ async def _lore_moment(live: LiveSession, turn_id: str, words: str) -> LoreMomen
         return None
     path = [node.id for node in islice(live.tree.upwards(turn_id), kept.deepest // 2 + 1)]
     messages = [words]
-    for turn in await live.journal.turns(live.session.id, path):
+    for turn in await live.turns(path):
         messages += [text for text in (turn.reply, turn.user) if text]
     return live.lore_moment(turn_id, messages, seed=turn_id)
 

@@ -338,7 +338,7 @@ class Projector(VectorViews):
         mark = stored.watermark
         if mark not in live.tree:
             return [f"pages {scope}: show {mark}, which is no turn of the session"]
-        (turn,) = await live.journal.turns(live.session.id, [mark])
+        turn = await live.turn(mark)
         wanted = self._rendered_pages(live, await live.state(mark), turn)
         differ = [name for name in wanted.files if stored.files.get(name) != wanted.files[name]]
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []

@@ -82,7 +82,7 @@ class Views:
         end = turn_named(live, head or None)
         low, high = from_turn or 0, to_turn if to_turn is not None else 2**62
         ids = [node.id for node in live.tree.path(end) if low <= node.depth <= high]
-        turns = await self.journal.turns(live.session.id, ids)
+        turns = await live.turns(ids)
         return [evolve(turn, delta=live.effective(turn)) for turn in turns]
 
     async def tree(self, session_id: str) -> dict[str, Any]:

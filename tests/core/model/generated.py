@@ -97,6 +97,7 @@ events = st.one_of(
             max_size=3,
         ).map(tuple),
     ),
+    st.builds(deltas.TextEdited, st.none() | words, st.none() | words),
     st.builds(
         deltas.AudienceSet,
         depths,

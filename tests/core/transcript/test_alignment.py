@@ -54,7 +54,7 @@ def aligned(replies: list[str], told: list[str]) -> list[int]:
 
 def shown(replies: list[str], told: list[str]) -> list[int]:
     tree, seen = grown(replies), history(told)
-    found = _shown(tree, tree.get(f"t{len(replies):03}"), seen, len(seen.past) - 1)
+    found, _ = _shown(tree, tree.get(f"t{len(replies):03}"), seen, len(seen.past) - 1)
     return sorted(int(turn[1:]) for turn in found)
 
 

@@ -146,7 +146,7 @@ def test_edited_replies_are_told_without_comparing_each_with_each() -> None:
     path = [TurnNode(f"t{n}", "r", n, 0.0, TurnKind.NARRATION, user_key=Counted(f"k{n}")) for n in range(400)]
     words = [Counted("k7")] + [Counted(f"other {n}") for n in range(300)]
     Counted.compared = 0
-    assert list(edited(path, [], words)) == ["t7"]
+    assert list(edited(path, [], words)) == [(7, 0)]
     assert Counted.compared < 10_000
 
 
