@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain, islice, takewhile
@@ -14,7 +15,16 @@ from attrs import define, evolve, field, frozen
 from saga_core.context.model import Piece, ReadRequest, Section, labels, one_field, one_line
 from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, content_words, language_of, match_name, match_text, mentions_folded, standing
+from saga_core.language import (
+    Labels,
+    content_words,
+    language_of,
+    match_name,
+    match_text,
+    mentions_folded,
+    standing,
+    telling_nothing,
+)
 from saga_core.recall import (
     FUNCTION_SHARE,
     PLAYER,
@@ -283,6 +293,8 @@ class RecalledTexts:
     """Words from feedback, with less weight than words of the query."""
     asked: bool = False
     """Whether the player asks about the past. Most excerpts are then shorter, so that more turns fit."""
+    by_words: bool = False
+    """Whether the turns were found by words alone. A long one without a word that tells it from others is left out."""
 
     def __attrs_post_init__(self) -> None:
         episodes, sizes = self.episodes, language_of(self.language).texts.sizes
@@ -296,6 +308,8 @@ class RecalledTexts:
     def of(self, turn: str) -> RecalledText | None:
         """Return the text of ``turn``, or None to leave it out. Call it once per turn, in the order of the ranking."""
         facts, said, stamped = _parts(self.episodes.text(turn))
+        if self.by_words and len(said) > self._whole and not self._tells(turn):
+            return None
         at, self._told = self._told, self._told + 1
         if not said:
             return RecalledText(excerpt(facts, self._weights[0], self._facts), "", stamped)
@@ -313,6 +327,22 @@ class RecalledTexts:
         """Return the words to search for in a turn, with their weights."""
         whole, each = self._weights
         return each.get(turn, whole)
+
+    def _tells(self, turn: str) -> bool:
+        """Whether a turn has a word that tells some of the best turns apart, if there is such a word."""
+        return not self._apart or not self._apart.isdisjoint(self._standing(turn))
+
+    def _standing(self, turn: str) -> Iterator[str]:
+        text = self.episodes.text(turn)
+        yield from self.sought.standing(text)
+        yield from (word for word in self.also if word in normalized_turn(text))
+
+    @cached_property
+    def _apart(self) -> frozenset[str]:
+        """The words that some, but fewer than half of the best turns have."""
+        turns, nothing = self.turns[:WEIGHED], telling_nothing()
+        having = Counter(word for turn in turns for word in set(self._standing(turn)))
+        return frozenset(word for word, count in having.items() if 2 * count < len(turns) and word not in nothing)
 
     def _resembling(self, said: str, turn: str) -> str:
         """Return the sentence of ``said`` that resembles the question, or "" after the first three turns."""
@@ -433,7 +463,7 @@ class Recollection:
         words = labels(request.language)
         also = [] if brief else fed.terms
         asked = scene.looks_back and not brief
-        remembering = RecalledTexts(episodes, sought, turns, request.language, brief, also, asked)
+        remembering = RecalledTexts(episodes, sought, turns, request.language, brief, also, asked, asked and not dense)
         left = _LINE + (self.most if scene.looks_back else self.room)
         here = [id_ for id_ in scene.state.present if id_ in scene.asked]
         pieces: list[Piece] = []
