@@ -23,12 +23,11 @@ class Difference:
     kind: str
     """The kind of the difference.
 
-    ``place``, ``hp``, ``max_hp``, ``mood``, ``item``, ``equipped``, ``present``, ``met``, ``dead``, ``relation``,
-    ``event``, ``tracker``,
-    ``thread``.
+    ``place``, ``hp``, ``max_hp``, ``mood``, ``item``, ``equipped``, ``held``, ``present``, ``met``, ``dead``,
+    ``relation``, ``event``, ``tracker``, ``thread``.
     """
     subject: str
-    """The player, an item, a character, ``source → target``, or an event."""
+    """The player, an item (``held``: the others who have it), a character, ``source → target``, or an event."""
     one: Value
     other: Value
     """The values on both sides; None if unknown. Items have quantities, relations ``hostile (-2)``, others 1 or 0."""
@@ -57,6 +56,7 @@ def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tup
     found += _each("item", counts[0], counts[1], name, 0)
     worn = [{item: 1 for item, stack in hand.items() if stack.equipped} for hand in hands]
     found += _each("equipped", worn[0], worn[1], name, 0)
+    found += _each("held", _held(one), _held(other), name, None)
     found += _each("present", _ones(one.present), _ones(other.present), name, 0)
     found += _each("met", _ones(one.met), _ones(other.met), name, 0)
     found += _each("dead", _ones(_dead(one)), _ones(_dead(other)), name, 0)
@@ -87,7 +87,7 @@ def difference_words(difference: Difference, one: str, other: str, language: str
         return words.only.format(label=label, subject=difference.subject, where=where)
     if difference.kind == "tracker":
         label = difference.subject
-    elif difference.kind in ("item", "relation", "thread"):
+    elif difference.kind in ("item", "held", "relation", "thread"):
         label = f"{label}: {difference.subject}"
     left, right = (_value(difference, value, words) for value in (difference.one, difference.other))
     return words.sides.format(label=label, one=one, left=left, other=other, right=right)
@@ -104,6 +104,16 @@ def _counted(key: tuple[str, str, str], name: Callable[[str], str], player: str)
     if not subject or (subject == player and not other):
         return tracker
     return f"{tracker} ({' → '.join(name(each) for each in (subject, other) if each)})"
+
+
+def _held(state: WorldState) -> dict[str, str]:
+    """The others who have a thing, by item."""
+    found: dict[str, list[str]] = {}
+    for owner, hands in state.belongings.items():
+        for item, stack in hands.items() if owner != state.player else ():
+            count = f" ×{stack.quantity}" if stack.quantity != 1 else ""
+            found.setdefault(item, []).append(f"{state.name(owner)}{count}")
+    return {item: ", ".join(sorted(owners)) for item, owners in found.items()}
 
 
 def _threads(state: WorldState) -> dict[str, str]:

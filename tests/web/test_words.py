@@ -151,6 +151,10 @@ async def test_no_event_is_told_with_the_name_of_a_field_or_a_raw_value(browser:
             assert left == [] and ("romance" in said[3]) == (chosen == "en")
         raw += [{"t": "status_changed", "who": "Hana", "status": "alive"}]
         assert await load(visit, script, [raw[0], raw[-1]], "en") == ["time: Sunday, 06:00", "Hana: alive and well"]
+        heard = [{"turn": 5, "who": ["Hana"]}, {"audience": "only"}, {"turn": 3, "audience": "everybody"}]
+        said = await load(visit, script, [{"t": "audience_set", **each} for each in heard], "en")
+        assert [text.partition(": ")[2] for text in said] == ["Hana, too", "the narrator alone", "everybody"]
+        assert said[0].startswith("who knows of turn 5")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

@@ -68,6 +68,15 @@ class TestComparing:
         assert listed["event", "숲의 습격"] == (1, 0)
         assert ("event", "장날") not in listed, "what happened before they parted is shared"
 
+    async def test_a_thing_that_is_with_another_on_each_side(self, saga: Saga) -> None:
+        dark, light = await self.parted(saga)
+        for turn, who in ((dark, "고블린왕 크룩"), (light, "미르")):
+            await saga.memory.correct("room", "give", {"who": who, "item": "은시계"}, turn.id)
+        found = await saga.timelines.compare("room", "어둠", "빛", language="en")
+        (held,) = [each for each in found.differences if each.kind == "held" and each.subject == "은시계"]
+        assert (held.one, held.other) == ("고블린왕 크룩", "미르")
+        assert "With others: 은시계: 고블린왕 크룩 in 어둠, 미르 in 빛" in "\n".join(found.words)
+
     async def test_words_in_both_languages(self, saga: Saga) -> None:
         await self.parted(saga)
         korean = await saga.timelines.compare("room", "어둠", "빛", language="ko")

@@ -5,6 +5,7 @@ import table from "../words/events.js";
 import memories from "../words/memories.js";
 import now from "../words/now.js";
 import people from "../words/people.js";
+import shell from "../words/shell.js";
 
 /** What somebody's condition is called; a word of the story's own stays as it is. */
 export function condition(status, t) {
@@ -42,6 +43,12 @@ export function inShort(events, entities, former = {}) {
     if (kind === "profile_chosen" && `profile_${rest.profile}` in now.en) values.profile = wordsOf(now, chosen)(`profile_${rest.profile}`);
     if (kind === "event_closed" && rest.outcome) values.event += ` (${wordsOf(now, chosen)(`outcome_${rest.outcome}`)})`;
     if (kind === "status_changed") values.status = condition(rest.status === "alive" ? "well" : rest.status, wordsOf(now, chosen)); // wounds are over, too
+    if (kind === "audience_set") {
+      const { turn: n, audience = "also", who = [] } = rest;
+      const known = wordsOf(memories, chosen);
+      values.turn = n ? wordsOf(shell, chosen)("turn", { n }) : known("this_turn");
+      values.audience = known(audience === "only" && who.length === 0 ? "knows_nobody" : `knows_${audience}`, { who: word(who) });
+    }
     if (kind === "attribute_set") values.name = factName(rest.name, wordsOf(people, chosen));
     return t(kind, { amount: "", by: "", added: "", subject: "", value: "–", type: "", text: "–", ...values }).replace(/\s{2,}/g, " ").trim();
   });

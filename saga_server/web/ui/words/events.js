@@ -3,7 +3,7 @@
 export default {
   en: {
     event_advanced: "news of {event}: {text}", trackers_declared: "what the story counts was changed", profile_chosen: "the story is of the sort “{profile}”", tracker_removed: "no longer counted: {tracker}",
-    tracker_set: "{tracker}: {subject} {value}", tracker_changed: "{tracker} changes: {subject} {by} {added}", module_used: "by the rules of {module}", world_seen: "what others published of the shared world {share} is known", linked: "{source} – {target}", observed: "{key}: {value}", audience_set: "it was set who knows of this",
+    tracker_set: "{tracker}: {subject} {value}", tracker_changed: "{tracker} changes: {subject} {by} {added}", module_used: "by the rules of {module}", world_seen: "what others published of the shared world {share} is known", linked: "{source} – {target}", observed: "{key}: {value}", audience_set: "who knows of {turn}: {audience}",
     introduced: "first heard of: {name}", renamed: "{old} is called {name} now", moved: "{who} → {to}", hp_changed: "{who}: hit points {amount}", hp_set: "{who}: {hp} hit points",
     mood_changed: "{who}: mood “{mood}”", status_changed: "{who}: {status}", item_gained: "{owner} gets {item}", item_lost: "{owner} loses {item}", item_counted: "{owner} has {item}",
     item_transferred: "{giver} gives {receiver}: {item}", met: "{who} is here", separated: "{who} is no longer here", relation_changed: "{source} → {target}: {type} {amount}",
@@ -15,7 +15,7 @@ export default {
   },
   ko: {
     event_advanced: "{event} 소식: {text}", trackers_declared: "이야기가 추적하는 항목이 바뀜", profile_chosen: "이야기 유형: ‘{profile}’", tracker_removed: "더는 추적하지 않음: {tracker}",
-    tracker_set: "{tracker}: {subject} {value}", tracker_changed: "{tracker} 변화: {subject} {by} {added}", module_used: "{module} 규칙에 따름", world_seen: "공유 월드 ‘{share}’에 공개된 내용이 알려짐", linked: "{source} – {target}", observed: "{key}: {value}", audience_set: "누가 이 일을 아는지 정해짐",
+    tracker_set: "{tracker}: {subject} {value}", tracker_changed: "{tracker} 변화: {subject} {by} {added}", module_used: "{module} 규칙에 따름", world_seen: "공유 월드 ‘{share}’에 공개된 내용이 알려짐", linked: "{source} – {target}", observed: "{key}: {value}", audience_set: "{turn}의 일을 아는 사람: {audience}",
     introduced: "처음 등장: {name}", renamed: "{old} → {name}(으)로 이름이 바뀜", moved: "{who} → {to}", hp_changed: "{who}: 체력 {amount}", hp_set: "{who}: 체력 {hp}",
     mood_changed: "{who}: 기분 ‘{mood}’", status_changed: "{who}: {status}", item_gained: "{owner}: {item} 얻음", item_lost: "{owner}: {item} 잃음", item_counted: "{owner}: {item} 가짐",
     item_transferred: "{giver} → {receiver}: {item} 건넴", met: "{who}: 함께 있음", separated: "{who}: 더는 함께 있지 않음", relation_changed: "{source} → {target}: {type} {amount}",
@@ -27,7 +27,7 @@ export default {
   },
   ja: {
     event_advanced: "{event} の続報: {text}", trackers_declared: "物語が数えるものが変わった", profile_chosen: "物語の種類: 「{profile}」", tracker_removed: "もう数えない: {tracker}",
-    tracker_set: "{tracker}: {subject} {value}", tracker_changed: "{tracker} の変化: {subject} {by} {added}", module_used: "{module} の規則による", world_seen: "共有ワールド「{share}」で公開された内容が伝わった", linked: "{source} – {target}", observed: "{key}: {value}", audience_set: "これを知る人が決まった",
+    tracker_set: "{tracker}: {subject} {value}", tracker_changed: "{tracker} の変化: {subject} {by} {added}", module_used: "{module} の規則による", world_seen: "共有ワールド「{share}」で公開された内容が伝わった", linked: "{source} – {target}", observed: "{key}: {value}", audience_set: "{turn}のことを知る人: {audience}",
     introduced: "初登場: {name}", renamed: "{old} → いまの名前は{name}", moved: "{who} → {to}", hp_changed: "{who}: 体力 {amount}", hp_set: "{who}: 体力 {hp}",
     mood_changed: "{who}: 気分「{mood}」", status_changed: "{who}: {status}", item_gained: "{owner}: {item} を入手", item_lost: "{owner}: {item} を喪失", item_counted: "{owner}: {item} を所持",
     item_transferred: "{giver} → {receiver}: {item} を渡した", met: "{who} が一緒にいる", separated: "{who} はもういない", relation_changed: "{source} → {target}: {type} {amount}",
@@ -39,7 +39,7 @@ export default {
   },
   zh: {
     event_advanced: "{event} 的新消息：{text}", trackers_declared: "故事计数的内容已更改", profile_chosen: "故事类型：“{profile}”", tracker_removed: "不再计数：{tracker}",
-    tracker_set: "{tracker}：{subject} {value}", tracker_changed: "{tracker} 变化：{subject} {by} {added}", module_used: "按 {module} 的规则", world_seen: "得知共享世界“{share}”中公开的内容", linked: "{source} – {target}", observed: "{key}：{value}", audience_set: "已设定谁知道此事",
+    tracker_set: "{tracker}：{subject} {value}", tracker_changed: "{tracker} 变化：{subject} {by} {added}", module_used: "按 {module} 的规则", world_seen: "得知共享世界“{share}”中公开的内容", linked: "{source} – {target}", observed: "{key}：{value}", audience_set: "知道{turn}的事的人：{audience}",
     introduced: "首次出现：{name}", renamed: "{old} → 现在叫{name}", moved: "{who} → {to}", hp_changed: "{who}：生命值 {amount}", hp_set: "{who}：生命值 {hp}",
     mood_changed: "{who}：心情“{mood}”", status_changed: "{who}：{status}", item_gained: "{owner}获得{item}", item_lost: "{owner}失去{item}", item_counted: "{owner}持有{item}",
     item_transferred: "{giver} → {receiver}：转交{item}", met: "{who}在场", separated: "{who}不再在场", relation_changed: "{source} → {target}：{type} {amount}",

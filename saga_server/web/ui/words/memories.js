@@ -8,6 +8,7 @@ export default {
     span: "Turns {first}–{last}, by {name}", accepted: { one: "{n} accepted", other: "{n} accepted" }, refused: { one: "{n} refused", other: "{n} refused" }, story: "The story in fewer words", noStory: "Not yet: scenes are told after ten turns.",
     lore: "What play added to the lore", saved: "Changed.", version: "version {n}", expires: "until {date}", learns: "Nothing was learned yet.", more: "Older ones",
     by_rules: "SAGA’s rules", decided_error: "an error", decided_deliberate: "meant so", decided_one: "one person", decided_two: "two people",
+    knows_also: "{who}, too", knows_except: "all who were there, but not {who}", knows_only: "only {who}", knows_nobody: "the narrator alone", knows_everybody: "everybody", knows_present: "those who were there", this_turn: "this turn",
   },
   ko: {
     anew: "모델이 다시 쓰기:", style_terse: "간결하게", style_rich: "풍부하게", style_quotes: "인용을 넣어",
@@ -18,6 +19,7 @@ export default {
     span: "{first}–{last}턴, {name}", accepted: "{n}건 수락", refused: "{n}건 거부", story: "이야기 요약", noStory: "아직 없습니다. 열 턴마다 장면으로 요약됩니다.",
     lore: "플레이 중 로어에 추가된 내용", saved: "변경했습니다.", version: "버전 {n}", expires: "{date}까지", learns: "아직 배운 것이 없습니다.", more: "더 오래된 것",
     by_rules: "SAGA의 규칙", decided_error: "오류", decided_deliberate: "의도한 것", decided_one: "같은 사람", decided_two: "다른 사람",
+    knows_also: "{who} 추가", knows_except: "함께 있던 사람 ({who} 제외)", knows_only: "{who} 외에는 없음", knows_nobody: "내레이터만", knows_everybody: "모두", knows_present: "함께 있던 사람", this_turn: "이 턴",
   },
   ja: {
     anew: "モデルに書き直させる：", style_terse: "簡潔に", style_rich: "豊かに", style_quotes: "引用を交えて",
@@ -28,6 +30,7 @@ export default {
     span: "{first}–{last} ターン、{name}", accepted: "{n} 件採用", refused: "{n} 件却下", story: "物語の要約", noStory: "まだありません。10 ターンごとに場面がまとめられます。",
     lore: "プレイ中に世界設定へ加わったこと", saved: "変更しました。", version: "バージョン {n}", expires: "{date} まで", learns: "まだ何も学んでいません。", more: "さらに古いもの",
     by_rules: "SAGA のルール", decided_error: "誤り", decided_deliberate: "意図したもの", decided_one: "同じ人物", decided_two: "別の人物",
+    knows_also: "{who}も", knows_except: "その場にいた人（{who}以外）", knows_only: "{who}だけ", knows_nobody: "語り手だけ", knows_everybody: "全員", knows_present: "その場にいた人", this_turn: "このターン",
   },
   zh: {
     anew: "让模型重写：", style_terse: "简洁", style_rich: "生动", style_quotes: "带引语",
@@ -38,5 +41,6 @@ export default {
     span: "第 {first}–{last} 回合，{name}", accepted: "接受 {n} 项", refused: "拒绝 {n} 项", story: "故事概要", noStory: "还没有：每十个回合概括一次场景。",
     lore: "游戏中为设定新增的内容", saved: "已更改。", version: "版本 {n}", expires: "至 {date}", learns: "还没有学到内容。", more: "更早的",
     by_rules: "SAGA 的规则", decided_error: "错误", decided_deliberate: "有意为之", decided_one: "一个人", decided_two: "两个人",
+    knows_also: "还有{who}", knows_except: "在场的人（{who}除外）", knows_only: "只有{who}", knows_nobody: "只有叙述者", knows_everybody: "所有人", knows_present: "在场的人", this_turn: "本回合",
   },
 };
