@@ -513,7 +513,10 @@ _MENTION = 2.5
 
 @frozen
 class Events:
-    """The latest eight events, older events that were mentioned, and events that the curator marked as due."""
+    """The latest eight events, older events that were mentioned, and events that the curator marked as due.
+
+    Those that a line of the pages tells are left out unless the last two messages mention them.
+    """
 
     name: str = "events"
     needs: tuple[str, ...] = ()
@@ -531,6 +534,8 @@ class Events:
         since = request.pinned.depth if request.pinned is not None else state.depth
         for rank, happening in _newest(state.happenings, scene.named):
             mentioned = happening.event in scene.named
+            if not mentioned and happening.depth <= since and f"[{one_line(happening.name)}]" in request.in_front:
+                continue
             parts = {
                 "base": _BASE,
                 "recency": max(0.0, _RECENCY * (1 - rank / _RECENT)),

@@ -666,6 +666,12 @@ async def test_events_are_told_with_their_turn_and_kind() -> None:
     ]
 
 
+async def test_an_event_that_a_line_of_the_pages_tells_is_told_again_only_if_it_is_mentioned() -> None:
+    pages: dict[str, Any] = {"pinned": ko_state(), "in_front": frozenset({"[고블린 습격]"})}
+    assert texts(await gather(Events(), ask(**pages))) == []
+    assert texts(await gather(Events(), ask("고블린 습격 때는?", **pages))) == ["[combat] 고블린 습격 (7턴)"]
+
+
 async def test_only_the_last_time_of_an_event_and_only_the_newest_eight() -> None:
     many = [event(f"사건{at}") for at in range(12)]
     happenings = [Happening(each.id, each.name, at) for at, each in enumerate(many)]
