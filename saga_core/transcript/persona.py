@@ -10,10 +10,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import islice
 
 from attrs import frozen
 
-from saga_core.language import NAME_PATTERN, Language, clean_name, every, fold_name, languages_in, without_empty_lines
+from saga_core.language import (
+    NAME_PATTERN,
+    Language,
+    all_of,
+    caseless,
+    clean_name,
+    every,
+    fold_name,
+    function_terms,
+    hangs_on,
+    is_common,
+    is_unspaced,
+    languages_in,
+    without_empty_lines,
+)
 from saga_core.transcript.dialogue import Transcript, Utterance
 
 _LONGEST = 40
@@ -22,6 +37,12 @@ _SEARCHED = 40_000
 _INTRODUCED = 400
 """Characters at the beginning of the player's words that are searched for an introduction."""
 _PREFIX = re.compile(r"([^\W\d_][^\n:：.!?\"“*。\[\]<>{}]{0,39})[:：][ \t]")
+_MOST_WORDS = 4
+_SEVERAL = 3
+_WORDS_SEEN, _REPLIES_SEEN = 12, 3
+"""How many of the latest messages show whether a frontend puts names in front."""
+_BRACKETS = ("[", "(", "{", "<", "【", "（", "［")
+"""A message that begins with one is the frontend's."""
 _REPLIES = re.compile(rf"\bwrite (?P<name>{NAME_PATTERN})['’]s next reply\b", re.I)
 _PARTS = re.compile(r"(?<!\s)\s*(?:,\s*(?:and\s+)?|(?<=\s)and\s+|、\s*)")
 
@@ -43,10 +64,11 @@ def persona_of(transcript: Transcript, said: str = "") -> Persona | None:
     """
     told, about = _of_system(transcript.system_text[:_SEARCHED])
     own, claims = _of_words(transcript)
-    for name in (_plain(said), _speaker(transcript, told), *told[:1]):
+    before, sure = _in_front(transcript, (*told, about))
+    for name in (_plain(said), _speaker(transcript, told), before if sure else "", *told[:1]):
         if name and fold_name(name) not in _player_words():  # a persona may be called "User"
             return Persona(name, True, _others((*own, *claims), name))
-    found = about or next(iter(own), "")
+    found = about or before or next(iter(own), "")
     return Persona(found, claims=_others((*own, *claims), found)) if found or claims else None
 
 
@@ -71,27 +93,70 @@ def _plain(name: str) -> str:
 
 
 def _speaker(transcript: Transcript, told: Sequence[str]) -> str:
-    """Return the speaker of the player's words, from the field, the wrapper, or the prefix that all messages have."""
-    words = transcript.words
-    if not words:
-        return ""
-    last = words[-1]
-    if last.speaker and not last.quoted:
-        return _plain(last.speaker)
-    if last.speaker:
-        return last.speaker if fold_name(last.speaker) in map(fold_name, told) else ""
-    found = _PREFIX.match(last.sent.lstrip())
-    if found is None:
-        return ""
-    name = _plain(found[1])
-    prefixed = [_PREFIX.match(each.sent.lstrip()) is not None for each in _of_role(transcript, "assistant")]
-    if fold_name(name) in map(fold_name, told) or (prefixed and all(prefixed[-3:])):
-        return name
-    return ""
+    """Return the speaker of the player's words, from the field or the wrapper."""
+    last = transcript.words[-1] if transcript.words else None
+    if last is None or not last.quoted:
+        return _plain(last.speaker) if last is not None else ""
+    return last.speaker if fold_name(last.speaker) in map(fold_name, told) else ""
 
 
-def _of_role(transcript: Transcript, role: str) -> Iterator[Utterance]:
-    return (each for each in transcript.utterances if each.role == role)
+def _in_front(transcript: Transcript, named: Sequence[str]) -> tuple[str, bool]:
+    """Return the name in front of the player's words, or "", and whether it is sure.
+
+    Players write sentences with a colon ("Listen: we must go."). A frontend that puts names in front puts them there in
+    all messages. So it is sure if something else names it, or if the other messages show as much; a single message is
+    not enough for that.
+    """
+    last = transcript.words[-1] if transcript.words else None
+    name = "" if last is None or last.speaker else _prefix(last.sent)
+    if not name or fold_name(name) in map(fold_name, filter(None, named)):
+        return name, bool(name)
+    replies = islice((each for each in reversed(transcript.utterances) if each.role == "assistant"), _REPLIES_SEEN)
+    shown = [bool(_prefix(each.sent)) for each in replies]
+    if not shown or not all(shown) or not _may_be_called(name):
+        return "", False
+    words = islice((each for each in reversed(transcript.utterances) if each.role == "user"), _WORDS_SEEN)
+    fronts = [fold_name(_prefix(each.sent)) for each in words if not each.sent.lstrip().startswith(_BRACKETS)]
+    if fronts.count(fold_name(name)) > 1 and 3 * sum(map(bool, fronts)) > 2 * len(fronts):
+        return name, True
+    if not all(fronts) or not (len(fronts) >= _SEVERAL or _is_no_word(name, transcript)):
+        return "", False
+    return name if len(fronts) > 1 or not any(named) else "", len(fronts) > 1
+
+
+def _prefix(text: str) -> str:
+    found = _PREFIX.match(text.lstrip())
+    return _plain(found[1]) if found is not None else ""
+
+
+def _may_be_called(name: str) -> bool:
+    """Whether a text in front of a colon can be a name: few words, which begin with capitals where there are any."""
+    words = name.split()
+    if len(words) > _MOST_WORDS or fold_name(name) in _player_words():
+        return False
+    between = all_of(lambda each: each.names.between) | function_terms()
+    small = [each[0].islower() and each not in between for each in words[:-1]]
+    return len(words) == 1 or not (any(small) or words[-1][0].islower())
+
+
+def _is_no_word(name: str, transcript: Transcript) -> bool:
+    """Whether what can be a name begins no sentence: it is no word with a particle, no pronoun or function word, and no
+    word that the chat has in small letters as well."""
+    if is_common(name):
+        return False
+    if caseless(name):
+        parts = ((each, at) for each in name.split() for at in range(1, len(each)))
+        return not any(
+            fold_name(each[:at]) in _player_words()
+            if is_unspaced(name)
+            else hangs_on(each[at:], each[:at]) and (is_common(each[:at]) or at < len(each) - 1)
+            for each, at in parts
+        )
+    if name[0].islower() or name.casefold() in function_terms():
+        return False
+    texts = (transcript.system_text[:_SEARCHED], *(each.sent for each in transcript.utterances[-2 * _WORDS_SEEN :]))
+    small = re.compile(rf"(?<!\w){re.escape(name.lower())}(?!\w)")
+    return not any(small.search(text) for text in texts)
 
 
 def next_reply_of(text: str) -> str:

@@ -115,11 +115,62 @@ def test_the_best_source_wins() -> None:
     assert told(system, named, said="Kim") == Persona("Kim", sure=True)
 
 
-def test_a_prefix_counts_where_all_messages_have_one() -> None:
-    reply = {"role": "assistant", "content": "보른: 물 냄새가 난다."}
-    chat = [reply, {"role": "user", "content": "카이: 저게 뭐야?"}]
-    assert persona_of(read_transcript(chat)) == Persona("카이", sure=True)
+def chat(*lines: str, system: str = "", name: str = "Anna") -> Persona | None:
+    """The persona of a chat whose replies begin with a name. ``lines`` are the player's messages."""
+    told = [{"role": "system", "content": system or "."}, {"role": "assistant", "content": f"{name}: We are here."}]
+    for line in lines:
+        told += [{"role": "user", "content": line}, {"role": "assistant", "content": f"{name}: I see."}]
+    return persona_of(read_transcript(told[:-1]))
+
+
+CALLED = ["Alex", "luna", "Mira of Sarn", "The Captain", "Will", "Jean-Luc de la Tour", "카이 로스", "湊", "林渡"]
+BETWEEN = "Write Anna's next reply in a fictional chat between Anna and {}."
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_a_prefix_counts_where_all_messages_have_one(name: str) -> None:
+    lines = [f"{name}: {text}" for text in ("Wait!", "Who is there?", "Listen: I hear it too.")]
+    assert chat(*lines) == chat(*lines[:2]) == Persona(name, sure=True)
+    assert chat("[Start a new chat]", *lines[:2]) == chat("The rain falls.", *lines) == Persona(name, sure=True)
+    if name not in ("luna", "Will"):
+        assert chat(*lines[:1]) == Persona(name), "one message shows less"
+    assert chat(*lines[:1], system=BETWEEN.format(name)) == Persona(name, sure=True)
+    assert chat(*lines, "Robin: I come in.") == Persona("Robin", sure=True)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("I enter.", "I look around.", "Listen: we must go."),
+        ("I enter.", "Listen: we must go."),
+        ("Listen: we must go.", "I enter.", "Listen: we must hurry."),
+        ("I shout: run!",),
+        ("I shout: run!", "I shout: faster!"),
+        ("I whisper to Anna: the code is 4711.", "Then: nothing happens.", "She says: come here."),
+        ("Then: nothing happens.",),
+        ("Me: I wait.", "Me: I go."),
+        ("나는 외친다: 도망쳐!", "안나에게 속삭인다: 암호는 4711."),
+        ("나는 외친다: 도망쳐!",),
+        ("私は言う: 逃げろ！",),
+        ("我喊: 快跑！",),
+    ],
+)
+def test_a_sentence_with_a_colon_is_no_name(lines: tuple[str, ...]) -> None:
+    assert chat(*lines) is None
+    assert chat(*lines, system="Never speak for Dez.") == Persona("Dez")
     assert told("", {"role": "user", "content": "Note: it is cold."}) is None
+
+
+def test_a_word_that_the_chat_has_in_small_letters_is_no_name() -> None:
+    assert chat("Listen: we must go.", system="Anna does not listen to anybody.") is None
+    assert chat("Listen: we must go.", "Wait: I hear steps.", system="They wait and listen.") is None
+
+
+def test_the_card_names_the_player_before_one_sentence_does() -> None:
+    for system in ("[User: Dez, a courier]", "Dez's persona: a courier."):
+        assert chat("Listen: we must go.", system=system) == Persona("Dez")
+        assert chat("Dez: We must go.", system=system) == Persona("Dez", sure=True)
+    assert chat("Listen: we must go.", system=BETWEEN.format("Dez")) == Persona("Dez", sure=True)
 
 
 @pytest.mark.parametrize(
