@@ -16,7 +16,7 @@ from saga_core.counters import Counters
 from saga_core.errors import NotFound
 from saga_core.ids import IdSource
 from saga_core.jobs.views import ViewsJob
-from saga_core.model import Delta, Source, deltas, undoings
+from saga_core.model import BLANK, Delta, Source, deltas, undoings
 from saga_core.sessions import LiveSession, LiveSessions, amend
 from saga_core.transcript import Edit, identity, likeness, words_key
 
@@ -88,6 +88,8 @@ async def _text(live: LiveSession, edit: Edit) -> deltas.TextEdited | None:
     node, recorded, later = live.tree.get(edit.turn), await live.recorded(edit.turn), live.amendments.get(edit.turn, ())
     now = recorded.edited(later)
     user, reply = now.user, now.reply
+    if BLANK in user or BLANK in reply:
+        return None  # the chat may still show the name that was forgotten
     if edit.words is not None:
         said = "\n".join(each.text for each in edit.words)
         if words_key(edit.words) == node.user_key:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from saga_core import Saga
+from saga_core.maintenance.transfer import read_file
+from saga_core.model import BLANK
 from tests.core.frontend import Frontend
 
 REPLIES = (
@@ -135,3 +137,19 @@ async def test_an_edit_is_undone_by_hand_or_by_another_edit_and_lasts_in_another
         await saga.drain(10)
         assert await reply() == REPLIES[2]
         assert not (await saga.maintenance.verify()).findings
+
+
+async def test_an_edit_is_in_exports_and_goes_with_a_forgotten_name() -> None:
+    memory = {"storage": {"profile": "memory"}}
+    async with Saga.open(memory) as saga, Saga.open(memory) as other:
+        chat = await edited_in_the_middle(saga, news, at=5)
+        path = await saga.maintenance.story_path(session_of(chat))
+        assert path.turns[2].replies == [news(REPLIES[2])]
+        raw = b"".join([line async for line in saga.maintenance.export_session(session_of(chat))])
+        made = await other.maintenance.import_session(read_file(raw))
+        assert (await other.views.turns(made.id))[3].reply == news(REPLIES[2])
+        await saga.maintenance.forget_name(session_of(chat), "butter")
+        chat.history[5]["content"] = news(REPLIES[2]).replace("bread", "cake")
+        await chat.say("I go.", "The lane is white with frost, and no light is left in the village.", mood="calm")
+        await saga.drain(10)
+        assert (await saga.views.turns(session_of(chat)))[3].reply == news(REPLIES[2]).replace("butter", BLANK)
