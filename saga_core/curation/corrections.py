@@ -213,6 +213,11 @@ _OWN |= dict.fromkeys(
     "another attribute: SAGA counts with this one itself",
 )
 """Attributes that are not text, and the correction to use instead."""
+_SHOWN = dict.fromkeys(("name", "aliases", "persona"), "a correction of the kind rename")
+_SHOWN |= dict.fromkeys(("location", "place"), "a correction of the kind move")
+_SHOWN |= dict.fromkeys(("id", "kind", "type", "label", "labels", "player", "present"), "an attribute of another name")
+"""Names under which SAGA shows something else, and the correction to use instead. An attribute of such a name can only
+be removed."""
 
 
 _LONGEST_NAME = 100
@@ -223,6 +228,8 @@ def _attribute(desk: _Desk) -> tuple[Event, ...]:
     name = desk.text("attribute")
     if name in _OWN:
         raise BadInput(f"attribute: {name!r} is no text; give {_OWN[name]}")
+    if desk.text("value") and (instead := _SHOWN.get(fold_name(name))):
+        raise BadInput(f"attribute: {name!r} is a property of SAGA's; give {instead}")
     if len(name) > _LONGEST_NAME:
         raise BadInput(f"attribute: a name of {len(name)} characters is too long; give at most {_LONGEST_NAME}")
     return (deltas.AttributeSet(desk.entity("who").id, name, desk.text("value") or None),)

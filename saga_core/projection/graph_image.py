@@ -85,6 +85,8 @@ def touching(edges: Iterable[Edge]) -> dict[str, dict[Identity, Edge]]:
     return found
 
 
+_OWN = frozenset({"name", "aliases", "location"})
+"""Properties of nodes that no attribute replaces."""
 LABELS = {Kind.CHARACTER: "Character", Kind.LOCATION: "Location", Kind.ITEM: "Item", Kind.EVENT: "Event"}
 
 
@@ -223,7 +225,8 @@ def _draw_nodes(state: WorldState, old: _Drawn, new: _Drawn) -> None:
         if known is not None and known[0] is entity and known[1] == place:
             new.nodes[id_] = known
             continue
-        properties: dict[str, Value] = {"name": entity.name, **entity.attributes}
+        others = {name: value for name, value in entity.attributes.items() if name not in _OWN}
+        properties: dict[str, Value] = {"name": entity.name, **others}
         if entity.aliases:
             properties["aliases"] = entity.aliases
         if place is not None:

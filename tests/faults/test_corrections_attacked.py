@@ -98,6 +98,16 @@ async def test_what_saga_counts_with_is_no_text(name: str, value: str) -> None:
             await saga.memory.correct(session, "attribute", {"who": "player", "attribute": name, "value": value})
 
 
+@pytest.mark.parametrize("name", ["name", "Aliases", "location", "place", "id", "kind", "player", "persona"])
+async def test_an_attribute_is_not_called_like_a_property_of_sagas(name: str) -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga)
+        session = (await chat.say("나는 간다.", "아리아가 걷는다.")).session.id
+        with pytest.raises(BadInput, match=f"attribute: '{name}' is a property of SAGA's; give a"):
+            await saga.memory.correct(session, "attribute", {"who": "player", "attribute": name, "value": "x"})
+        await saga.memory.correct(session, "attribute", {"who": "player", "attribute": name})
+
+
 _fields = st.dictionaries(st.sampled_from(sorted(FIELDS)), st.sampled_from(ODD) | st.text(max_size=30), max_size=5)
 _changes = st.lists(st.tuples(st.sampled_from([*_FORMS, "", "x", "\0"]), _fields), min_size=1, max_size=12)
 

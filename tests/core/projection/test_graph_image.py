@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_backends.memory import GRAPH
+from saga_core.model import Delta
+from saga_core.model.deltas import AttributeSet
 from saga_core.model.folding import fold
 from saga_core.model.world_state import WorldState
 from saga_core.projection.graph_image import GraphImage, LoreGraph, difference, render_graph
@@ -38,6 +40,15 @@ def _states(deltas: list[Any]) -> list[WorldState]:
     for number, delta in enumerate(deltas, 1):
         states.append(fold(states[-1], delta, turn=f"t{number}", depth=number))
     return states
+
+
+def test_no_attribute_replaces_a_property_of_a_node() -> None:
+    (who,) = (each for each in opening_state(WORLD, "t0").entities.values() if each.name == "Mara")
+    own = {"name": "Eve", "aliases": "Eve", "location": "the moon", "occupation": "miller"}
+    delta = Delta(tuple(AttributeSet(who.id, name, value) for name, value in own.items()))
+    node = render_graph(fold(opening_state(WORLD, "t0"), delta, turn="t1", depth=1), WORLD).nodes[who.id]
+    shown = {name: node.properties.get(name) for name in own}
+    assert shown == {"name": "Mara", "aliases": None, "location": "the old mill", "occupation": "miller"}
 
 
 @given(st.lists(delta_values, min_size=1, max_size=6), st.randoms(use_true_random=False))
