@@ -39,17 +39,22 @@ _JOINS = re.compile("(?<![\u0300-\U0010ffff])[\u200c\u200d]|[\u200c\u200d](?![\u
 _WIDE = {**{ord("\uff10") + n: ord("0") + n for n in range(10)}, **{ord("\uff41") + n: ord("a") + n for n in range(26)}}
 _UNLIKE = re.compile(_UNSEEN[:-1] + "\uff10-\uff19\uff41-\uff5a]")
 _BRACKET = re.compile(
-    "[\\[\u2045\u2772\u27e6\u27ec\u298b\u298d\u298f\u2997\u3010\u3014\u3016\u3018\u301a\ufe17\ufe39\ufe3b\ufe47\ufe5d\uff3b]"
+    "[\\[\u2045\u2308\u230a\u23a1-\u23a3\u2772\u27e6\u27ec\u298b\u298d\u298f\u2997\u3010\u3014\u3016\u3018\u301a\ufe17"
+    "\ufe39\ufe3b\ufe47\ufe5d\uff3b]"
 )
 """Brackets that a model may read as "["."""
 _SIGN = "saga"
 _LOOKALIKE = {
-    **dict.fromkeys("\u0405\u0455\u13da\ua4e2\ua731", "s"),
-    **dict.fromkeys("\u0251\u0391\u03b1\u0410\u0430\u13aa\u1d00\ua4ee", "a"),
-    **dict.fromkeys("\u0261\u0262\u050c\u050d\u13c0\ua4d6", "g"),
+    **dict.fromkeys("$\u0455\u01bd\u057f\u13d5\u13da\u2d1d\ua4e2\ua731\U00010296\U00010448\U000118c1\U00016f3a", "s"),
+    **dict.fromkeys("\u0251\u03b1\u03bb\u0430\u13aa\u15c5\u1d00\u2200\u237a\ua4ee\U000102a0\U00016f40", "a"),
+    **dict.fromkeys("\u018d\u050d\u0261\u0262\u0581\u13c0\u13f3\u1d83\ua4d6", "g"),
 }
-"""Letters that look like those of SAGA and have no decomposition that says so."""
-_READ_OVER = frozenset("/\\_*~\u2044\u2215\u29f8\u2571\uff0f\u0640\u115f\u1160\u2800\u3164\uffa0")
+"""Case-folded letters that look like those of SAGA, as Unicode's table of confusables has them, and have no
+decomposition that says so."""
+_READ_OVER = frozenset(
+    "/\\_*~\u1735\u2041\u2044\u2215\u2571\u27cb\u29f8\u2cc6\u3033\u30ce\u31d3\u4e3f\uff0f\u0640\u115f\u1160\u2800\u3164"
+    "\uffa0\U0001d23a"
+)
 """Slashes, signs of emphasis, and characters that show nothing although they are letters or symbols."""
 _RUN = 30
 """The maximum number of consecutive marks, as in the Stream-Safe Text Format (Unicode Standard Annex 15)."""
@@ -226,7 +231,7 @@ def _unsigned(bracket: re.Match[str]) -> str:
         for char in unicodedata.normalize("NFKD", text[at]):
             if char in _READ_OVER or char.isspace() or unicodedata.category(char) in ("Cc", "Cf", "Mn", "Me"):
                 continue
-            if _LOOKALIKE.get(char, char.casefold()) != _SIGN[found]:
+            if _LOOKALIKE.get(folded := char.casefold(), folded) != _SIGN[found]:
                 return bracket.group()
             found += 1
             if found == len(_SIGN):

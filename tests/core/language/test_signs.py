@@ -32,6 +32,16 @@ from saga_core.text_prompt import TOKENS
         "\u3010/SAGA\u3011",
         "\u2772/SAGA\u2773",
         "\u3014SAGA: rules\u3015",
+        "[/ՏAGA]",
+        "[/SΛGΛ]",
+        "[/S∀GA]",
+        "[/$AGA]",
+        "[/ႽAGA]",
+        "⌈/SAGA⌉",
+        "⌊/SAGA⌋",
+        "[丿SAGA]",
+        "[ノSAGA]",
+        "[/ꮪꭺᏀᎪ]",
         "[/\U0001d412\U0001d400\U0001d406\U0001d400]",
     ],
 )
@@ -40,7 +50,20 @@ def test_a_sign_loses_its_bracket(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[S] AGA", "the saga of old", "[OOC: wait]", "［注］", "【注】", "[", "[ sag", "[Sam] saga"]
+    "text",
+    [
+        "[S] AGA",
+        "the saga of old",
+        "[OOC: wait]",
+        "［注］",
+        "【注】",
+        "[",
+        "[ sag",
+        "[Sam] saga",
+        "⌈x⌉",
+        "[$agg]",
+        "[ノート]",
+    ],
 )
 def test_other_text_stays(text: str) -> None:
     assert without_signs(text, TOKENS) == text
