@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from array import array
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, TypeVar
 
 from attrs import define, field
@@ -17,6 +18,7 @@ from saga_core.context.model import ReadRequest
 from saga_core.errors import ScopeMismatch, in_words
 from saga_core.language import caseless, match_name
 from saga_core.model import Entity, Kind, WorldState
+from saga_core.naming import name_words, short_names, titles_alone, words_of_thing
 from saga_core.ports import Embedder
 from saga_core.projection import GraphImage
 from saga_core.recall import LoreIndex, NameIndex, Passage, Walk, episodes_scope, looks_back, lore_scope, spec_of, walk
@@ -42,10 +44,22 @@ class StateNames:
 
     everything: NameIndex[str]
     characters: NameIndex[str]
+    short: NameIndex[str]
+    """The short names, such as "letter"."""
+    latin: Mapping[str, str]
+    """Those in Latin letters, with the ids."""
     dead: tuple[Mapping[str, Entity], dict[str, Entity]] | None = None
     """The entities, and the dead characters among them."""
     lore: dict[str, tuple[Entity, LoreIndex, frozenset[str]]] = field(factory=dict)
     """By entity id: the entity, an index, and the entries of the index with a name of the entity."""
+
+    def asked_in(self, words: Passage) -> set[str]:
+        """The ids of the entities that the player's words mention, also by their short names: in replies, the bell is
+        any bell. A short name in Latin letters counts behind an article or an owner: "the watch", not "I watch"."""
+        found = self.everything.found_in(words) | self.short.found_in(words)
+        if latin := self.latin.keys() & words.words:
+            found.update(self.latin[word] for word in latin.intersection(_definite().findall(words.folded)))
+        return found
 
 
 _BRANCHES = 2
@@ -85,7 +99,22 @@ def _names(entities: Collection[Entity]) -> StateNames:
     characters = [(each.id, each.names) for each in entities if each.kind is Kind.CHARACTER]
     characters += _short_names(entities)
     others = [(each.id, each.names) for each in entities if each.kind is not Kind.CHARACTER]
-    return StateNames(NameIndex([*characters, *others]), NameIndex(characters))
+    short = short_names(entities)
+    latin = titles_alone(entities) | {
+        word: id_
+        for id_, name in short.items()
+        if not caseless(name)
+        for word in (match_name(name), *words_of_thing(name))
+    }
+    index = NameIndex((id_, (name,)) for id_, name in short.items() if caseless(name))
+    return StateNames(NameIndex([*characters, *others]), NameIndex(characters), index, latin)
+
+
+@cache
+def _definite() -> re.Pattern[str]:
+    """Matches what stands before a thing that is known, and the word behind it."""
+    owners, words = ("|".join(map(re.escape, sorted(name_words(row)))) for row in ("possessives", "definite"))
+    return re.compile(rf"(?:\b(?:{words})|\w(?:{owners})) (\w+)")
 
 
 def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]]:
@@ -193,7 +222,7 @@ class Scene:
     @cached_property
     def asked(self) -> frozenset[str]:
         """The ids of the entities that the player's words mention."""
-        return frozenset(self._names.everything.found_in(self.spoken))
+        return frozenset(self._names.asked_in(self.spoken))
 
     @cached_property
     def lore(self) -> tuple[str, ...]:

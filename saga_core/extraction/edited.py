@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import evolve
 
-from saga_core.language import all_of, is_unspaced, mentions, sentences_of
-from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
+from saga_core.language import mentions, sentences_of
+from saga_core.model import Delta, Event, Kind, WorldState, deltas
+from saga_core.naming import short_names
 
 _Named = tuple[Kind | None, Sequence[str]]
 """Something that an event is about: its kind, None for a status, and its names."""
@@ -42,6 +42,7 @@ def _alike(one: Sequence[str], other: Sequence[str]) -> int:
 def _events(
     delta: Delta, gone: Sequence[str], come: Sequence[str], now: Sequence[str], state: WorldState
 ) -> Iterator[Event]:
+    short = short_names(state.entities.values())
     for event in delta.events:
         if isinstance(event, deltas.Noted):
             text = event.text
@@ -50,7 +51,7 @@ def _events(
             if text.strip():
                 yield event if text == event.text else evolve(event, text=" ".join(text.split()))
             continue
-        about = _about(event, state)
+        about = _about(event, state, short)
         if not _tells(gone, about) or _tells(now, about) or not _other(about, gone, come, state):
             yield event
 
@@ -74,7 +75,7 @@ def _other(about: Sequence[_Named], gone: Sequence[str], come: Sequence[str], st
     return any(_names(after, names) and not _names(before, names) for names in others)
 
 
-def _about(event: Event, state: WorldState) -> list[_Named]:
+def _about(event: Event, state: WorldState, short: Mapping[str, str]) -> list[_Named]:
     """All that an event is about, but for the player, who is mostly told without a name."""
     others: tuple[str, ...]
     status: list[_Named] = []
@@ -92,19 +93,4 @@ def _about(event: Event, state: WorldState) -> list[_Named]:
         case _:
             return []
     known = (state.entities[each] for each in others if each != state.player and each in state.entities)
-    return [*((each.kind, _called(each, state)) for each in known), *status]
-
-
-_OF = re.compile(r"\s(?:of|from|for|with)\s")
-
-
-def _called(entity: Entity, state: WorldState) -> Sequence[str]:
-    """The names by which sentences tell of somebody or something: a thing is also called by the last word of its name,
-    the letter, if no other thing is."""
-    last = _OF.split(entity.name)[0].split()[-1]
-    for link in all_of(lambda each: each.names.possessives) if is_unspaced(last) else ():
-        last = last.rpartition(link)[2]
-    if entity.kind is not Kind.ITEM or not last.isalpha() or last == entity.name:
-        return entity.names
-    others = (name for each in state.of_kind(Kind.ITEM) if each.id != entity.id for name in each.names)
-    return entity.names if any(mentions(name, last) for name in others) else (*entity.names, last)
+    return [*((each.kind, (*each.names, short.get(each.id, each.name))) for each in known), *status]

@@ -348,16 +348,22 @@ class NameWords(Table):
     titles_around: Words = _NO_WORDS
     """Titles that are recognized only at the beginning or the end of a name."""
     title_suffixes: Words = _NO_WORDS
+    same_titles: Phrases = ()
+    """Titles in Latin letters for one office: "doctor dr physician"."""
     appositions: Words = _NO_WORDS
     """What may stand between a title and the name after it, with no space: ``の`` in ``座長の夏目源治郎``."""
     possessives: Words = _NO_WORDS
     """What makes another's of a name before it: ``的`` in ``林晚晴的二姨``."""
+    definite: Words = _NO_WORDS
+    """What stands before a thing that is known, in Latin letters: the watch, and not "I watch"."""
+    prepositions: Words = _NO_WORDS
+    """What stands behind the kind in the name of a thing, in Latin letters: letter of the duke."""
     endearments: Words = _NO_WORDS
     """What is attached to a given name of one syllable: ``이`` in ``단이``."""
     honorifics: Phrases = ()
     """Honorifics attached to a name of at least two letters."""
     many: Words = _NO_WORDS
-    """Titles that several people at one place have, so that they identify nobody."""
+    """Titles that several people at one place have, or that address anybody, so that they identify nobody."""
     diminutives: Words = _NO_WORDS
     """Familiar prefixes of a family name of one letter, or of a given name."""
     nicknames: Phrases = ()

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from saga_core.language import caseless, fold_name, match_text
 from saga_core.model import ONE_PERSON, Entity, Event, Kind, WorldState, deltas
-from saga_core.naming.forms import contradicts, is_title, untitled, words_of
+from saga_core.naming.forms import bare_title, contradicts, is_title, offices_in, untitled, words_of
 from saga_core.naming.titled import core, is_bare_title
 
 _COMPARED = 64
@@ -88,7 +88,9 @@ def _may_be(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _alike(one: str, other: str) -> bool:
-    """Whether two names share more than a title."""
+    """Whether two names share more than a title, or one is the title of the other alone."""
+    if bare_title(one) in offices_in(other) or bare_title(other) in offices_in(one):
+        return True
     mine, theirs = words_of(one), words_of(other)
     if contradicts(mine, theirs):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
+from itertools import takewhile
 
 from saga_core.language import (
     all_of,
@@ -350,3 +351,34 @@ def _plain_title(word: str) -> str:
 def is_title(word: str) -> bool:
     """Whether a word is a title and not a name."""
     return fold_name(word).strip(".") in _TITLES or _is_title_around(word)
+
+
+@lru_cache(maxsize=8_192)
+def bare_title(name: str) -> str:
+    """The office that a title alone in Latin letters means (see ``offices_in``): doctor, for "the Doctor" and "Dr."; ""
+    for other names."""
+    word = fold(bare(clean_name(name))).strip(".")
+    return _office_of(word) if word in _TITLES and word not in _MANY and not indefinite(name) else ""
+
+
+@lru_cache(maxsize=8_192)
+def offices_in(name: str) -> frozenset[str]:
+    """The offices whose titles begin a name in Latin letters: sergeant, of Sergeant Kubas; king, not of Goblin King
+    Krook. A title that identifies nobody is none."""
+    words = [word.strip(".") for word in words_of(bare(name))]
+    titles = list(takewhile(_TITLES.__contains__, words))
+    return frozenset(map(_office_of, titles)) - _MANY if titles != words else frozenset()
+
+
+def titles_of(office: str) -> tuple[str, ...]:
+    """The titles of an office: doctor, dr, physician."""
+    return next((group for group in _same_titles() if group[0] == office), (office,))
+
+
+def _office_of(title: str) -> str:
+    return next((group[0] for group in _same_titles() if title in group), title)
+
+
+@cache
+def _same_titles() -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(group.split()) for group in all_of(lambda each: each.names.same_titles))

@@ -27,6 +27,7 @@ from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
     bare,
+    bare_title,
     contradicts,
     fold,
     forms,
@@ -34,6 +35,7 @@ from saga_core.naming.forms import (
     is_relative,
     is_title,
     known_as,
+    offices_in,
     parts,
     patterns_of,
     remarked,
@@ -368,7 +370,7 @@ class Names:
             return self._one_of(ids, entitled) if ids else self._titled(entitled) or self._in_card(entitled)
         if kind is not Kind.CHARACTER:
             return None
-        return self._titled(name) or self._by_title(name) or self._by_evidence(name)
+        return self._titled(name) or self._by_title(name) or self._by_evidence(name) or self._by_office(name)
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""
@@ -423,6 +425,23 @@ class Names:
         left = self._not_beside(sorted(id_ for id_ in fits if not self._is_anothers(id_, name)), name)
         given = [id_ for id_ in left if any(self.evidence.is_titled_in(name, each) for each in self._names_of([id_]))]
         return self._one_of(given or left, name) if left else None
+
+    def _by_office(self, name: str) -> str | None:
+        """The one character with the title that ``name`` is, if she is here or the turn names her: "the sergeant", with
+        Sergeant Kubas at the same place. Elsewhere there may be another."""
+        office, state = bare_title(name), self.state
+        if not office:
+            return None
+        fits = [each.id for each in self._every(Kind.CHARACTER) if not each.dead and self._has_office(each.id, office)]
+        found = self._one_of(self._not_beside(fits, name), name)
+        if found is None or found == state.player or self._is_anothers(found, name):
+            return None
+        where = state.whereabouts.get(found)
+        is_here = found in state.present or (where is not None and where.place == state.location)
+        return found if is_here or found in self._fresh or self._is_named_in_full(found) else None
+
+    def _has_office(self, id_: str, office: str) -> bool:
+        return any(office in offices_in(known) for known in self._names_of([id_]))
 
     def _not_beside(self, ids: list[str], name: str) -> list[str]:
         """``ids`` without those whom the report lists beside ``name`` under another name."""
@@ -632,7 +651,8 @@ class Names:
         else:
             if kind is Kind.CHARACTER and self._remarked(name) == found:
                 self._unmask(name, found)
-            if not self.is_player(name):
+            office = bare_title(name) if kind is Kind.CHARACTER else ""
+            if not self.is_player(name) and not (office and self._has_office(found, office)):
                 self._learn(kind, name, found)
         return found
 

@@ -10,7 +10,7 @@ from saga_backends.chat import lessons, offline
 from saga_backends.embedder import known_models
 from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
-from saga_core.context import as_note
+from saga_core.context import as_note, scene
 from saga_core.curation import rules
 from saga_core.extraction import answer, here_and_now, other_names, player, statuses, window
 from saga_core.imports import Losses, texts
@@ -20,7 +20,7 @@ from saga_core.language.en import grammar as english
 from saga_core.language.ko import grammar as korean
 from saga_core.model import curated
 from saga_core.model.entities import StoryPart
-from saga_core.naming import cast, evidence, forms, names
+from saga_core.naming import cast, evidence, forms, in_short, names
 from saga_core.projection import story
 from saga_core.recall import episodes, questions
 from saga_core.state_block import amounts as quantities
@@ -77,6 +77,8 @@ def call_all() -> None:
     for name in ("unreal", "remote", "calling", "absent", "unaware"):
         here_and_now._remarks(name)
     evidence._mine()
+    scene._definite()
+    in_short._heads()
     cast._called()
     for name in ("subject", "pronoun", "object", "topic", "calls", "naming", "group", "role"):
         forms.pattern_of(name)

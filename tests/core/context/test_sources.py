@@ -42,6 +42,7 @@ from tests.core.context.reading_stage import (
     edges_of,
     event,
     id_of,
+    item,
     ko_state,
     path_episodes,
     path_tree,
@@ -373,6 +374,40 @@ async def test_what_has_no_bearing_on_the_moment_is_not_told() -> None:
     named = texts(await gather(Connections(), ask(state=state, graph=graph, recent=("사람04가 왔었다.", "그래."))))
     assert any(line.startswith("사람04 → 아리아") for line in named)
     assert not any("사람05" in line for line in (*asked, *named))
+
+
+@pytest.mark.parametrize(
+    ("thing", "other", "words", "not_it"),
+    [
+        ("sealed letter", "love letter", "Where is the letter?", "A letter lies there."),
+        ("silver watch", "gold watch", "Who has my watch?", "I watch the road."),
+        ("letter of the duke", "letter opener", "And that letter?", "The carrier comes."),
+        ("silver coins", "gold coin", "Where is the coin?", "I coin a word."),
+        ("검은 수첩", "붉은 수첩", "수첩은 어디 있지?", "수첩장은 없다."),
+        ("黒い手帳", "赤い手帳", "手帳はどこ？", "黒い夜だ。"),
+        ("银怀表", "金怀表", "怀表在哪里？", "他心怀不满。"),
+    ],
+)
+async def test_the_only_thing_of_its_kind_is_found_by_the_word_for_it(
+    thing: str, other: str, words: str, not_it: str
+) -> None:
+    async def has(words: str, *things: str) -> bool:
+        known = map(item, (thing, *things))
+        state = changed(ko_state(), *known, belongings={KRUK: {item(thing).id: Stack()}})
+        found = await gather(Connections(), ask(words, state=state, graph=EdgeGraph(edges_of(state))))
+        return f"고블린왕 크룩 → {thing} (가진 것)" in texts(found)
+
+    assert await has(words)
+    assert not await has(words, other) and not await has(not_it)
+
+
+async def test_the_only_one_with_a_title_is_found_by_it() -> None:
+    def asked(words: str, *names: str) -> int:
+        return len(scene_of(ask(words, state=changed(ko_state(), *map(who, names)))).asked)
+
+    assert asked("Where is the doctor?", "Dr. Weiss") == asked("I ask the Captain.", "Captain Lucan Vey") == 1
+    assert not asked("Where is the doctor?", "Dr. Weiss", "Doctor Brandt")
+    assert not asked("I ask the guard.", "Guard Tom")
 
 
 async def test_without_a_graph_there_are_no_connections() -> None:

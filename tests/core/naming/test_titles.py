@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from saga_core.model.entities import Entity, Kind
 from saga_core.model.world_state import WorldState
-from saga_core.naming import Evidence, Names
+from saga_core.naming import Evidence, Names, doubts
 
 
 def found(name: str, known: str, *, card: str = "", status: str = "", pairs: tuple[tuple[str, str], ...] = ()) -> bool:
@@ -55,3 +57,49 @@ def test_another_names_of_one_family_letter_stay_hers() -> None:
 def test_of_two_trades_are_two_people() -> None:
     assert not found("帳場の松さん", "料理場の松さん")
     assert found("松さん", "料理場の松さん")
+
+
+def people_of(*known: str, here: tuple[str, ...] = (), player: str = "p", **attributes: str) -> WorldState:
+    people = {each: Entity(each, Kind.CHARACTER, each, (), attributes) for each in known}
+    return WorldState(turn="t", player=player, entities=people, present=here)
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("Sergeant", "Sergeant Kubas"),
+        ("the Sergeant", "Sgt. Kubas"),
+        ("Captain", "Captain Lucan Vey"),
+        ("the doctor", "Dr. Weiss"),
+        ("Dr.", "Doctor Weiss"),
+        ("the priest", "Father Anton"),
+    ],
+)
+def test_a_title_alone_is_the_only_one_here_who_has_it(name: str, known: str) -> None:
+    def find(*people: str, told: str = "", lists: tuple[tuple[str, ...], ...] = (), **given: Any) -> str | None:
+        return Names(people_of(*people, **given), None, Evidence(told), lists=lists).find(Kind.CHARACTER, name)
+
+    other = f"{known.split()[0]} Brandt"
+    assert find(known, "Mara", here=(known, "Mara")) == known
+    assert find(known, told=f"{known} nods.") == known
+    assert find(known) is None, "elsewhere there may be another"
+    assert find(known, other, here=(known, other)) is None
+    assert find(known, here=(known,), status="dead") is None
+    assert find(known, here=(known,), player=known) is None
+    assert find(known, here=(known,), lists=((known, name),)) is None
+    names = Names(people_of(known, here=(known,)))
+    names.ensure(Kind.CHARACTER, name)
+    assert not names.introduced, "it is no name of hers: a second one may come"
+
+
+@pytest.mark.parametrize("name", ["guard", "a doctor", "Mother"])
+def test_a_title_that_several_have_is_nobodys(name: str) -> None:
+    known = ("Guard Tom", "Doctor Weiss", "Mother Ines")
+    assert Names(people_of(*known, here=known)).find(Kind.CHARACTER, name) is None
+
+
+def test_whether_the_sergeant_was_the_one_who_is_elsewhere_is_asked() -> None:
+    assert [(each.late, each.early) for each in doubts(people_of("Sergeant Kubas", "the sergeant"))] == [
+        ("the sergeant", "Sergeant Kubas")
+    ]
+    assert not list(doubts(people_of("Sergeant Kubas", "the guard")))
