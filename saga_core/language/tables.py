@@ -630,6 +630,9 @@ class ClockWords(Table):
     next_day: Pattern = NEVER
     oclock: Pattern = NEVER
     """What stands behind the number of an hour."""
+    between: Pattern = NEVER
+    """An hour with the minutes before it, ``NUMBER`` for each, with the groups ``hour``, ``minute`` and, for what takes
+    minutes away, ``to``: ten to six. Half an hour is in the group ``thirty``, a quarter in ``quarter``."""
     parts: Mapping[str, int] = _NO_NUMBERS
     """Patterns of parts of the day, with the hour at which they begin."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from saga_core.language import NEVER, Language, every, language_of, normalized
@@ -14,6 +14,7 @@ _UNITS = (_WEEK * DAY, DAY, HOUR, 1)
 _AT = re.compile(
     r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h]\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
 )
+_DOTTED = r"(?<![\d.,$€£])(?P<hour>[01]?\d|2[0-4])\.(?P<minute>[0-5]\d)(?![\d.])"
 _HALVES = re.compile(r"(?<=\d)\s{0,2}[ap]\.?m\b\.?")
 _FRACTIONS = {"¼": ".25", "½": ".5", "¾": ".75"}
 _FRACTION = re.compile(r"(?:(?<=\d)\s)?([¼½¾])")
@@ -95,23 +96,24 @@ def _plain(text: str) -> str:
 
 def _hour_in(plain: str) -> int | None:
     hour = _clock_hour(plain)
-    parts = ((pattern, hour) for language in every() for pattern, hour in language.clock.parts.items())
-    return hour if hour is not None else next((at * HOUR for part, at in parts if re.search(part, plain)), None)
+    parts = (at for language in every() for at in _parts_in(language.clock.parts, plain))
+    return hour if hour is not None else next((at * HOUR for at in parts), None)
 
 
 def _clock_hour(plain: str) -> int | None:
     """The hour and the minute that a text gives in numbers, in the half of the day that stands beside them."""
-    spoken = (found for language in every() if (found := _hours(language).search(plain)) is not None)
-    found = _AT.search(plain) or _HALF.search(plain) or next(spoken, None)
+    between, spoken = (
+        next((found for each in every() if (found := pattern(each).search(plain)) is not None), None)
+        for pattern in (_between, _hours)
+    )
+    found = between or _AT.search(plain) or _HALF.search(plain) or _dotted().search(plain) or spoken
     if found is None:
         return None
     said = found.groupdict()
-    hour = (
-        int(said["hour"])
-        if said["hour"].isdecimal()
-        else int(next(n[said["hour"]] for each in every() if said["hour"] in (n := each.clock.numbers)))
-    )
-    minute = 30 if said.get("thirty") else int(said.get("minute") or 0)
+    hour = _number(said["hour"])
+    minute = 30 if said.get("thirty") else 15 if said.get("quarter") else _number(said.get("minute") or "0")
+    if said.get("to"):
+        hour, minute = (hour - 1) % 24, HOUR - minute
     half = said.get("half") or ""
     part = _part_beside(plain[: found.start()], plain[found.end() :]) if not half and hour <= 12 else None
     if half.startswith("p") or (part is not None and (12 <= part < 20 or (part >= 20 and 6 <= hour < 12))):
@@ -119,6 +121,19 @@ def _clock_hour(plain: str) -> int | None:
     elif hour == 12 and (half or (part is not None and not 6 <= part < 20)):
         hour = 0
     return hour % 24 * HOUR + minute
+
+
+def _number(written: str) -> int:
+    """The number that digits or words write, or the hour of a part of the day."""
+    if written.isdecimal():
+        return int(written)
+    words = (each.clock for each in every())
+    known = (n for each in words for n in (each.numbers.get(written), *_parts_in(each.parts, written)) if n is not None)
+    return int(next(known))
+
+
+def _parts_in(parts: Mapping[str, int], text: str) -> Iterator[int]:
+    return (at for part, at in parts.items() if re.search(part, text))
 
 
 def _part_beside(before: str, after: str) -> int | None:
@@ -151,8 +166,9 @@ def _date(plain: str, language: Language) -> re.Match[str] | None:
 
 def _without_hours(plain: str) -> str:
     """A text without hours of the day, whose minutes are no length of time: 오후 4시 30분, 11:30 am."""
-    for language in every():
-        plain = _hours(language).sub(" ", plain)
+    for pattern in (_between, _hours):
+        for language in every():
+            plain = pattern(language).sub(" ", plain)
     return _HALVES.sub(" ", plain)
 
 
@@ -200,6 +216,27 @@ def _hours(language: Language) -> re.Pattern[str]:
     number = "|".join((r"(?<!\d)(?:[01]?\d|2[0-4])", *_longest_first(words.numbers, whole=True)))
     minute = rf"\s{{0,2}}(?:(?P<minute>[0-5]?\d)\s{{0,2}}(?:{words.minutes})|(?P<thirty>{words.half}))"
     return re.compile(rf"(?P<hour>{number})\s{{0,2}}(?:{words.oclock})(?:{minute})?")
+
+
+@cache
+def _between(language: Language) -> re.Pattern[str]:
+    """Matches an hour with the minutes before it: half past nine, ten to six; not "ten to twelve hours"."""
+    number = "|".join((r"[0-5]?\d", *_longest_first(language.clock.numbers, whole=True)))
+    between = language.clock.between.replace("NUMBER", number)
+    return re.compile(rf"(?:{between})(?!\s{{0,2}}(?:{_units()}))(?:\s{{0,2}}(?P<half>[ap])\.?m\b)?")
+
+
+@cache
+def _dotted() -> re.Pattern[str]:
+    """Matches an hour with a dot, 20.30, and no length of time: 1.25 hours."""
+    return re.compile(rf"{_DOTTED}(?!\s{{0,2}}(?:{_units()}))(?:\s{{0,2}}(?P<half>[ap])\.?m\b)?")
+
+
+@cache
+def _units() -> str:
+    """The pattern of a unit of time in all languages."""
+    words = (language.clock for language in every())
+    return "|".join(unit for each in words for unit in (each.weeks, each.days, each.hours, each.minutes))
 
 
 def _longest_first(words: Mapping[str, float], whole: bool = False) -> list[str]:
