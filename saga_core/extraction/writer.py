@@ -30,7 +30,7 @@ from saga_core.model import (
     fold,
 )
 from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart, words_of_thing
-from saga_core.state_block import BlockFields, ItemTransfer, StateReading, unknown_field
+from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, StateReading, unknown_field
 
 _NOTHING = Delta()
 _Given = tuple[str | None, str | None, str, int]
@@ -242,9 +242,11 @@ class _Reports:
         elif fields.hp_change:
             yield deltas.HpChanged(player, fields.hp_change)
         given = [self._transfer(transfer) for transfer in fields.items_transferred]
+        lost, passed = self._lost_and_passed()
+        given += [each for each in passed if each[:3] not in {transfer[:3] for transfer in given}]
         taken = {(taker, thing) for _, taker, thing, _ in given}
         gained = list(self._gains())
-        left = self._leaving(given)
+        left = self._leaving(given, lost)
         absolute, habits = self._judged(gained, left)
         for owner, thing, quantity in gained:
             # Otherwise this block reports the transfer twice, or repeats it from the block before.
@@ -252,7 +254,7 @@ class _Reports:
             again = owner == player and thing in absolute
             if not told_twice and not again and not self._repeats(owner, thing, quantity):
                 yield self._gained(owner, thing, quantity)
-        yield from self._losses(given)
+        yield from self._losses(given, lost)
         for giver, receiver, thing, quantity in given:
             if giver is not None and receiver is not None and giver != receiver:
                 yield deltas.ItemTransferred(giver, receiver, thing, quantity)
@@ -271,13 +273,26 @@ class _Reports:
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
 
-    def _losses(self, given: list[_Given]) -> Iterator[Event]:
+    def _lost_and_passed(self) -> tuple[list[ItemAmount], list[_Given]]:
+        """What is lost, and what the player gave to somebody named behind it who had none: silver watch (to Dorota)."""
+        player, names = self.state.player, self.names
+        lost, passed = list[ItemAmount](), list[_Given]()
+        for item in self.fields.items_lost:
+            name, who = names.owner_in(item.name)
+            has_it = who is None or who == player or names.held_by(who, name) is not None
+            if has_it or names.held_by(player, name) is None:
+                lost.append(item)
+            else:
+                passed.append((player, who, *self._handed(player, name, item.quantity)))
+        return lost, passed
+
+    def _losses(self, given: list[_Given], items: list[ItemAmount]) -> Iterator[Event]:
         """What is lost. A thing both lost and handed over is one loss reported twice, unless the owner has enough for
         both, and the narrator is not known to repeat losses so."""
         lost: list[tuple[_Owned, int, bool]] = []
         passed_on = {each.item for each in self.fields.items_transferred}
         is_sure = False
-        for item in self.fields.items_lost:
+        for item in items:
             name, named = self.names.owner_in(item.name)
             owner = named or self.state.player
             thing, quantity = self._handed(owner, name, item.quantity)
@@ -305,10 +320,10 @@ class _Reports:
             thing = near if near is not None and near not in again else names.ensure(Kind.ITEM, name)
             yield owner or player, thing, item.quantity
 
-    def _leaving(self, given: list[_Given]) -> dict[str, int]:
+    def _leaving(self, given: list[_Given], lost: list[ItemAmount]) -> dict[str, int]:
         """What leaves the player's hands in this block, by thing."""
         player, left = self.state.player, dict[str, int]()
-        for item in self.fields.items_lost:
+        for item in lost:
             name, owner = self.names.owner_in(item.name)
             if owner in (None, player) and (thing := self.names.held_by(player, name)) is not None:
                 left[thing] = left.get(thing, 0) + item.quantity
