@@ -185,11 +185,11 @@ def _best(found: Sequence[tuple[int, int]], weights: Sequence[float], reach: int
 
 
 _END = re.compile(
-    rf"[.!?。…！？\n]{AFTER_NO_TITLE}"
+    rf"[.!?。…！？\n]{AFTER_NO_TITLE}(?<!(?<!\w)[A-HJ-Z]\.)"
     r"(?:(?<=\n)\n*|(?<=[。！？])[\"'”’」』)]*\s*|(?<!\n)[\"'”’」』)]*\s+)"
 )
-"""The end of a sentence or a line. The pattern starts with a single character set, which makes the search twice as
-fast."""
+"""The end of a sentence or a line, and not of an initial. The pattern starts with a single character set, which makes
+the search twice as fast."""
 GAP = "…"
 _BEHIND, _FARTHER, _BEFORE = 0.5, 0.2, 0.3
 """Shares of a sentence's worth that are added to the next sentence, to the one after that, and to the previous one."""
@@ -211,13 +211,40 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: in
     marks = 2 * (len(GAP) + 1)
     room = limit - marks
     first, last = _best_run(worth_of(folded, starts, weights), starts, stops, room)
-    chosen = text[starts[first] : stops[last]].replace("\n", " ")
+    start, stop = starts[first], stops[last]
+    chosen = text[start:stop].replace("\n", " ")
     room = max(room, sentence - marks)
     if len(chosen) > room:
         return f"{GAP} {_cut(chosen, weights, room)} {GAP}"
     head = f"{GAP} " if first else ""
     tail = f" {GAP}" if last + 1 < len(starts) else ""
-    return f"{head}{chosen}{tail}"
+    behind = starts[last + 1] if tail else len(text)
+    opened, open_behind = _speeches(text, (start, behind))
+    whole = f"{head}{opened}{text[start:behind].rstrip()}{_QUOTES.get(open_behind, '')}{tail}".replace("\n", " ")
+    return whole if len(whole) <= max(limit, len(chosen) + marks) else f"{head}{chosen}{tail}"
+
+
+_QUOTES = {'"': '"', "“": "”", "„": "“", "「": "」", "『": "』", "«": "»"}
+_QUOTE = re.compile(rf"[\n{''.join(sorted({*_QUOTES, *_QUOTES.values()}))}]")
+
+
+def _speeches(text: str, places: Sequence[int]) -> list[str]:
+    """The opening mark of the speech in which each of the ``places`` stands, in their order; "" outside speech. No
+    speech goes on in the next line."""
+    found: list[str] = []
+    opened, at = "", 0
+    for place in places:
+        for each in _QUOTE.finditer(text, at, place):
+            mark = each.group()
+            if mark == "\n":
+                opened = ""
+            elif opened:
+                opened = "" if mark == _QUOTES[opened] else opened
+            elif mark in _QUOTES:
+                opened = mark
+        found.append(opened)
+        at = max(at, place)
+    return found
 
 
 def word_weights(
@@ -367,7 +394,7 @@ def most_similar_sentence(text: str, weights: Mapping[str, float]) -> str:
     if not worth:
         return ""
     best = min(worth, key=lambda at: (-worth[at], at))
-    asks = talk.sentences[best].endswith(_ASKS) and best + 1 < len(talk.sentences)
+    asks = talk.asks >> best & 1 and best + 1 < len(talk.sentences)
     return talk.told((0b11 if asks else 0b1) << best)
 
 
@@ -380,6 +407,8 @@ class _Talk:
     sentences: list[str]
     whose: list[str | None]
     """The speaker mark of each sentence that begins a line, "" if it has none; None for other sentences."""
+    speeches: list[str]
+    """The opening mark of the speech in which each sentence begins, or "", and of that behind the last."""
     asks: int
     """The bits of the questions."""
     worded: SentenceTerms
@@ -411,7 +440,9 @@ class _Talk:
             if chosen:
                 if left_out:
                     parts += (mark, GAP) if mark and begins is None else (GAP,)
-                parts.append(sentence)
+                opened = self.speeches[number] if left_out else ""
+                closed = "" if kept >> number + 1 & 1 else _QUOTES.get(self.speeches[number + 1], "")
+                parts.append(f"{opened}{sentence}{closed}")
                 mark = ""
             left_out = not chosen
         return " ".join((*parts, GAP) if left_out else parts)
@@ -422,12 +453,14 @@ def _talk(text: str) -> _Talk:
     """Split a turn. Cached: a read shortens about a hundred turns, most of them the same as in the read before."""
     text, folded, starts, stops = split_sentences.__wrapped__(text)
     sentences, whose, worded, asks = list[str](), list[str | None](), list[str](), 0
-    for start, stop in zip(starts, stops, strict=True):
+    ends = [*starts[1:], len(text)]
+    speeches = _speeches(text, (*starts, len(text)))
+    for start, stop, end in zip(starts, stops, ends, strict=True):
         if text.endswith(_ASKS, start, stop):
             asks |= 1 << len(sentences)
-        sentences.append(text[start:stop])
+        sentences.append(text[start:end].rstrip())
         worded.append(folded[start:stop])
         begins = not start or text[start - 1] == "\n"
         found = _WHOSE.match(text, start) if begins else None
         whose.append(found.group().strip() if found is not None else "" if begins else None)
-    return _Talk(text.replace("\n", " "), sentences, whose, asks, SentenceTerms.of(worded), folded, starts)
+    return _Talk(text.replace("\n", " "), sentences, whose, speeches, asks, SentenceTerms.of(worded), folded, starts)

@@ -64,7 +64,15 @@ def test_a_long_sentence_may_have_more_room_before_it_is_cut() -> None:
 def test_sentences_are_whole_and_lines_are_sentences() -> None:
     text = 'She came.\nHe "left!" The rain went on. Nobody spoke a word that night.'
     assert excerpt(text, ["rain"], 26) == "… The rain went on. …"
-    assert excerpt(text, ["left"], 20) == '… He "left! …'
+    assert excerpt(text, ["left"], 20) == '… He "left!" …'
+
+
+def test_a_speech_that_is_cut_keeps_its_quotation_marks() -> None:
+    text = '> "T. B.," I read. "Not twice." She blows out the candle.\n“True. I was there. Ask me.” Then rain fell.'
+    assert excerpt(text, ["twice"], 30) == '… "Not twice." …'
+    assert excerpt(text, ["read"], 30) == '> "T. B.," I read. …'
+    assert excerpt(text, ["there"], 20) == "… “I was there.” …"
+    assert excerpt("「本当だ。雪だ。」彼女は去る。雨が降る。", ["雪"], 10) == "… 「雪だ。」 …"
 
 
 def test_of_equal_neighbours_the_later_is_told_too() -> None:

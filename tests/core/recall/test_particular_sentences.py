@@ -37,6 +37,13 @@ def test_of_words_that_stay_it_is_told_whose_they_are() -> None:
     assert told("> Hi!\nMelanie: Wow! I bought a kiln.", "kiln") == "Melanie: … I bought a kiln."
 
 
+def test_a_speech_that_is_cut_keeps_its_quotation_marks() -> None:
+    text = '"Two dogs. Never in the shed. No," she says. "A kiln?" She lights a lamp. "Hm." Bye!'
+    assert told(text, "shed", "lamp") == '… "Never in the shed." … She lights a lamp. …'
+    assert told(text, "dog", "kiln", "lamp") == '"Two dogs." … "A kiln?" She lights a lamp. …'
+    assert told("「蔵だ。手帳だ。」雨。", "手账") == "… 「手帳だ。」 …"
+
+
 def test_a_turn_in_which_nothing_is_particular_has_nothing_to_tell() -> None:
     text = "> Hi there!\nHow was your day? A good day, I hope. Bye!"
     assert told(text) == ""
