@@ -11,6 +11,7 @@ from aiohttp import web
 from saga_core import Saga
 from saga_server.admin import EVENTS, Events, admin_routes, close_events, prepare
 from saga_server.http import (
+    CONNECTIONS,
     CURRENT,
     DOORS,
     EXCHANGES,
@@ -25,9 +26,9 @@ from saga_server.http import (
     REFUSALS,
     RELOADING,
     SAGA,
-    UNUSED,
     WORKER,
     ConnectionLog,
+    Connections,
     Doors,
     Exchanges,
     FairShares,
@@ -78,7 +79,7 @@ def make_app(
     app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS, counters=saga.counters)
     saga.parts.play.elsewhere = partial(in_helper, helper)
     app.on_cleanup.append(lambda app: app[HELPER].aclose())
-    app[UNUSED] = set()
+    app[CONNECTIONS] = Connections(saga.counters)
     app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters, lambda text: current.mask(text))
     app.on_shutdown.append(close_events)

@@ -23,7 +23,6 @@ from saga_server.admin import unfinished
 from saga_server.app import make_app
 from saga_server.http import EXCHANGES, answering_while_starting, listen
 from saga_server.process import (
-    BACKLOG,
     CannotListen,
     Current,
     LoopGuard,
@@ -149,16 +148,15 @@ class Server:
                 async with answering_while_starting(listening):
                     self._runner = await self._open()
                 for sock in listening:
-                    self._sites.append(await listen(self._runner, sock, BACKLOG))
+                    self._sites.append(await listen(self._runner, sock))
             else:
                 self._own = open_sockets(server.host, 0)
                 self._runner = await self._open()
                 for sock in self._own:
-                    self._sites.append(await listen(self._runner, sock, BACKLOG))
+                    self._sites.append(await listen(self._runner, sock))
                 for sock in listening:
                     # Accept one connection at a time, so that no process takes all waiting ones while others are idle.
-                    self._sites.append(await listen(self._runner, sock, 1))
-                    sock.listen(BACKLOG)
+                    self._sites.append(await listen(self._runner, sock, at_once=1))
         except BaseException:
             await self.stop(drain=0.0)
             for sock in (*listening, *self._own):

@@ -31,7 +31,6 @@ from saga_server.http.client_request import (
 )
 from saga_server.http.connections import (
     LOG,
-    UNUSED,
     ConnectionLog,
     add_request_id,
     answering_while_starting,
@@ -45,6 +44,7 @@ from saga_server.http.door import DOORS, PLACE, Door, Doors, ModelFormat, PathPa
 from saga_server.http.errors import Failure, RequestError, error_json, openai_error
 from saga_server.http.exchange import EXCHANGES, Exchanges, NarratorTools
 from saga_server.http.json_body import check_text, kind_of, read_json, short, to_json, typed, wrong_kind
+from saga_server.http.open_connections import CONNECTIONS, Connections
 from saga_server.http.other_servers import (
     done_by_owner,
     forward_to_owner,
@@ -86,6 +86,7 @@ __all__ = [
     "BODY",
     "BY_TOOL",
     "COMMENT",
+    "CONNECTIONS",
     "CURRENT",
     "DONE",
     "DOORS",
@@ -104,13 +105,13 @@ __all__ = [
     "REFUSALS",
     "RELOADING",
     "SAGA",
-    "UNUSED",
     "WORKER",
     "Action",
     "Bearer",
     "Choice",
     "ClientRequest",
     "ConnectionLog",
+    "Connections",
     "Door",
     "Doors",
     "Exchanges",

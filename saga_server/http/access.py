@@ -28,6 +28,7 @@ from saga_server.http.callers.redaction import redact
 from saga_server.http.cpu_shares import FAIR_SHARES, LARGE, LARGE_FILE, LARGE_REQUESTS, SHARE, charged, leave
 from saga_server.http.door import DOORS, PLACE, Place
 from saga_server.http.errors import RequestError
+from saga_server.http.open_connections import CONNECTIONS, network_of
 from saga_server.process import is_loopback
 from saga_server.tenancy import Tenancy, tenancy_of
 
@@ -80,16 +81,24 @@ async def check_access(request: web.Request, handler: Handler) -> web.StreamResp
     elif wanted:
         bearer = evolve(bearer, role="chat")  # the key was not checked
     request[BEARER] = bearer
-    if not wanted or request.path in _OPEN or page:
+    if request.path in _OPEN or page:
+        return await _handled(request, handler, place, receives=False)
+    request.app[CONNECTIONS].knows(request.protocol)
+    if not wanted:
         return await _handled(request, handler, place)
     account = await request.app[FAIR_SHARES].enter(bearer.owner)
     return await charged(_handled(request, handler, place), account)
 
 
-async def _handled(request: web.Request, handler: Handler, place: Place | None) -> web.StreamResponse:
-    """Receive the request's body, and call the handler when the body may be read."""
+async def _handled(
+    request: web.Request, handler: Handler, place: Place | None, *, receives: bool = True
+) -> web.StreamResponse:
+    """Receive the request's body, and call the handler when the body may be read.
+
+    The body of a request that needs no key is not read, so that no stranger makes SAGA wait for one.
+    """
     bearer = request[BEARER]
-    received = await _receive(request)
+    received = await _receive(request) if receives else b""
     if received and _takes_turns(request, len(received), place):
         # Without required keys a client can send any key, so all clients share one queue.
         owner = bearer.owner if request[KEY_REQUIRED] else ""
@@ -338,7 +347,7 @@ class Refusals:
 
     async def wait(self, address: str | None) -> bool:
         """Wait until ``address`` may be refused. Return false at once if too many of its requests are waiting."""
-        now, whose = self.now(), _whose(address)
+        now, whose = self.now(), network_of(address)
         if len(self._free_at) > _ADDRESSES:
             self._free_at = {other: free_at for other, free_at in self._free_at.items() if free_at > now}
             self._unanswered &= self._free_at.keys()
@@ -353,15 +362,6 @@ class Refusals:
         if free_at > now:
             await asyncio.sleep(free_at - now)
         return True
-
-
-def _whose(address: str | None) -> str:
-    """Return the address to count by. An IPv6 client controls a /64 network, so the network is counted."""
-    try:
-        found = ipaddress.ip_address((address or "").partition("%")[0])
-    except ValueError:  # a local socket, or a name that a proxy gives
-        return address or ""
-    return str(found) if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
 
 
 REFUSALS: Final = web.AppKey("refusals", Refusals)

@@ -1,6 +1,6 @@
 """The outermost layer: connections, request ids, and errors as replies.
 
-Silent connections are closed. Malformed requests are counted and answered in JSON, and so is every other failure, also
+Malformed requests are counted and answered in JSON, and so is every other failure, also
 while the stores are still being opened.
 """
 
@@ -14,7 +14,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError, LineTooLong
@@ -27,32 +27,29 @@ from saga_server.http.app_keys import CURRENT
 from saga_server.http.callers.redaction import mask_of
 from saga_server.http.door import DOORS, PLACE
 from saga_server.http.errors import Failure, RequestError, describe
+from saga_server.http.open_connections import CONNECTIONS, Connections
 from saga_server.http.reply_format import header_text
-
-HEAD_SECONDS = 30.0
-"""Seconds within which the first request line and headers must arrive on a new connection."""
+from saga_server.process import BACKLOG
 
 LINGER_SECONDS = 2.0
 """Seconds for which the rest of a refused request is read and discarded, so that the client can read the refusal."""
 
+AT_ONCE = 16
+"""Connections that are accepted in one round of the loop, before those that are too many can be closed."""
 _LONGEST_FIELD = 8_190
 """The most bytes of a header."""
 _LONGEST_ADDRESS = 1 << 16
 """The most bytes of an address. A text of 4,000 characters in it may have 48,000, percent-encoded."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
-UNUSED: Final = web.AppKey("unused", set[object])
-"""Connections younger than ``HEAD_SECONDS`` that have not sent a request yet."""
-
 
 @web.middleware
 async def identify(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Note that a connection is in use, and give the request an id. A middleware.
 
-    The id is the client's own (``X-Request-ID``) if that is safe to log. For later requests on the connection the
-    keep-alive timeout applies instead of ``HEAD_SECONDS``.
+    The id is the client's own (``X-Request-ID``) if that is safe to log.
     """
-    request.app[UNUSED].discard(request.protocol)
+    request.app[CONNECTIONS].begins(request.protocol)
     own = request.headers.get("X-Request-ID", "")
     set_log_context(request=own if _REQUEST_ID.fullmatch(own) else secrets.token_hex(6))
     return await handler(request)
@@ -106,9 +103,37 @@ LOG: Final = web.AppKey("log", ConnectionLog)
 
 
 class Connection(web.RequestHandler):
-    """A connection that answers malformed requests in JSON, like every other failure."""
+    """A connection that is counted, and answers malformed requests in JSON, like every other failure."""
 
-    __slots__ = ()
+    __slots__ = ("_among",)
+
+    def __init__(self, among: Connections, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._among = among
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Count the connection, or close it if there are too many."""
+        super().connection_made(transport)
+        self._among.opened(self, cast(asyncio.Transport, transport))
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Count it no more."""
+        super().connection_lost(exc)
+        self._among.closed(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Read ``data``. A request that it begins must arrive in time."""
+        super().data_received(data)
+        self._among.received(self)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send the rest of the response, and wait for the next request."""
+        try:
+            return await super().finish_response(request, resp, start_time)
+        finally:
+            self._among.ends(self)
 
     def handle_error(
         self,
@@ -134,11 +159,13 @@ class Connection(web.RequestHandler):
         return response
 
 
-async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> asyncio.Server:
-    """Serve the runner's application on a listening socket. The caller closes the server."""
+async def listen(runner: web.AppRunner, sock: socket.socket, at_once: int = AT_ONCE) -> asyncio.Server:
+    """Serve the runner's application on a listening socket, and accept up to ``at_once`` connections in one round of
+    the loop. The caller closes the server."""
     server = runner.server
     assert server is not None, "the runner is not set up"
-    loop, unused = asyncio.get_running_loop(), runner.app[UNUSED]
+    loop, among = asyncio.get_running_loop(), runner.app[CONNECTIONS]
+    among.guard(loop)
     settings: dict[str, Any] = {
         "logger": runner.app[LOG],
         "access_log": None,
@@ -149,18 +176,11 @@ async def listen(runner: web.AppRunner, sock: socket.socket, backlog: int) -> as
     }
 
     def connected() -> Connection:
-        connection = Connection(server, loop=loop, **settings)
-        unused.add(connection)
-        loop.call_later(HEAD_SECONDS, _give_up, connection, unused)
-        return connection
+        return Connection(among, server, loop=loop, **settings)
 
-    return await loop.create_server(connected, sock=sock, backlog=backlog)
-
-
-def _give_up(connection: web.RequestHandler, unused: set[object]) -> None:
-    if connection in unused:
-        unused.discard(connection)
-        connection.force_close()
+    listening = await loop.create_server(connected, sock=sock, backlog=at_once)
+    sock.listen(BACKLOG)
+    return listening
 
 
 # -- errors ----------------------------------------------------------------------------------------------------

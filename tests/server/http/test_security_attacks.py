@@ -16,7 +16,7 @@ from saga_core.config import load_config
 from saga_core.config.model import ServerConfig
 from saga_core.errors import ConfigError, SagaError
 from saga_core.world.library import WorldLibrary
-from saga_server.http import access, connections
+from saga_server.http import access, open_connections
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.json_body import MAX_DEPTH
 from saga_server.process.listening import check_listening
@@ -214,18 +214,20 @@ class TestLimits:
 
     @pytest.mark.parametrize("sent", [b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: "])
     async def test_a_head_that_never_ends(self, offline: Client, monkeypatch: pytest.MonkeyPatch, sent: bytes) -> None:
-        monkeypatch.setattr(connections, "HEAD_SECONDS", 0.05)
+        monkeypatch.setattr(open_connections, "HEAD_SECONDS", 0.05)
         with suppress(ConnectionResetError):  # where the bytes were still under way
             assert await send_raw(offline, sent) == b""
 
-    async def test_a_connection_that_was_used_is_left_alone(self, client: Client, upstream: Upstream) -> None:
+    async def test_a_connection_that_is_in_use_is_left_alone(
+        self, client: Client, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(open_connections, "HEAD_SECONDS", 0.05)
         gate = asyncio.Event()
         upstream.then(says("The rain ", "stops.", gate=gate))
         body = {"model": "m", "messages": HELLO, "stream": True}
         async with client.request("POST", CHAT, json=body) as response:
             assert b"The rain" in await response.content.readuntil(b"The rain")
-            assert client.server._runner is not None
-            assert not client.server._runner.app[connections.UNUSED], "nobody is waited for any more"
+            await asyncio.sleep(0.1)
             gate.set()
             assert (await response.read()).endswith(b"data: [DONE]\n\n")
 
