@@ -185,7 +185,7 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
     for line in _parts(lines, cut, own):
         key, value = split_key(line.text)
         current = entries[-1] if entries else None
-        if not (key or line.bullet or (current and current.depth > 0)):
+        if not (key or (line.bullet and line.text[0] not in _EMPHASIS) or (current and current.depth > 0)):
             key, value = unassigned(line.text, own)
         field = field_of(key, own) if key else None
         if field is None and key and own and (stated := unassigned(key, own))[0]:
