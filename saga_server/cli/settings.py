@@ -9,6 +9,7 @@ from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 from attrs import evolve, field, frozen
@@ -68,24 +69,45 @@ def settings(command: Callable[..., None]) -> Callable[..., None]:
     return with_place
 
 
+def server_address(_: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """Return the address of a server as it is used. Anything else is refused, and not repeated, as it may hold a key.
+
+    A callback of click.
+    """
+    if given is None:
+        return None
+    try:
+        parts = urlsplit(given.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not given.isprintable():
+        raise click.BadParameter("give an address such as http://127.0.0.1:8765", param=option)
+    if "@" in given or parts.query or parts.fragment:
+        raise click.BadParameter(
+            "an address with a name, a password or a query is not taken; give it as http://HOST:PORT, and one of "
+            "SAGA's keys in SAGA_KEY",
+            param=option,
+        )
+    return given.strip().rstrip("/")
+
+
 def server_settings(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of ``settings`` and ``--url``, for a command that asks a running server."""
 
     @click.option(
         "--url",
         "server_url",
+        callback=server_address,
         help="Address of the server to ask, instead of the one that has the data. SAGA_KEY names its API key, if it is "
         "not the first in server.api_keys.",
     )
     @settings
     @wraps(command)
     def with_server(*arguments: Any, place: Place, server_url: str | None, **options: Any) -> None:
-        if server_url is not None and not server_url.startswith(("http://", "https://")):
-            told = f"{server_url!r}: give an address such as http://127.0.0.1:8765"
-            raise click.BadParameter(told, param_hint="--url")
-        url, key = server_url.rstrip("/") if server_url else None, os.environ.get("SAGA_KEY")
+        key = os.environ.get("SAGA_KEY")
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        command(*arguments, place=evolve(place, url=url, headers=headers), **options)
+        command(*arguments, place=evolve(place, url=server_url, headers=headers), **options)
 
     return with_server
 

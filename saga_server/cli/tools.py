@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from saga_core.errors import SagaError
-from saga_server.cli.settings import Place, server_settings
+from saga_server.cli.settings import Place, server_address, server_settings
 from saga_server.terminal import say, say_json
 from saga_server.tools import FORMATS, Call, Risk, manual, offered
 
@@ -29,11 +29,15 @@ _session = click.option("--session", help="Offer the tools for this session alon
 @_allow
 @_session
 @click.option(
-    "--url", default="http://127.0.0.1:8765", show_default=True, help="Address of the server, for the format utcp."
+    "--url",
+    default="http://127.0.0.1:8765",
+    show_default=True,
+    callback=server_address,
+    help="Address of the server, for the format utcp.",
 )
 def tools(form: str, allow: tuple[Risk, ...], session: str | None, url: str) -> None:
     """Print the tools for another host, as JSON."""
-    say_json(manual(form, offered(frozenset(allow), session), url.rstrip("/")))
+    say_json(manual(form, offered(frozenset(allow), session), url))
 
 
 @click.command()

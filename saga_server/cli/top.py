@@ -8,12 +8,11 @@ import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import click
 
 from saga_backends.http_client import is_local
-from saga_server.cli.settings import SURROUNDINGS, Place, settings
+from saga_server.cli.settings import SURROUNDINGS, Place, server_address, settings
 from saga_server.process import address_of
 from saga_server.terminal import harmless, say
 
@@ -27,7 +26,7 @@ _SHOWN = 8
 
 
 @click.command()
-@click.option("--url", help="Server to ask, instead of the one that uses the data directory.")
+@click.option("--url", callback=server_address, help="Server to ask, instead of the one that uses the data directory.")
 @click.option(
     "--key",
     envvar="SAGA_KEY",
@@ -49,8 +48,6 @@ def top(place: Place, url: str | None, key: str | None, every: float, once: bool
         url = ours or f"http://127.0.0.1:{config.server.port}"
         # The configured key goes to our own server only, not to a program that took its port after a crash.
         key = key or (next(iter(config.server.api_keys), None) if ours else None)
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise click.BadParameter(f"{url!r}: give an address such as http://127.0.0.1:8765", param_hint="--url")
     try:
         if once:
             Console().print(render(*look(url, key)))

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from saga_server.process.event_loop import LoopGuard, run_watched, running_watch
     from saga_server.process.helper import Helper, TooMuch
     from saga_server.process.listening import BACKLOG, CannotListen, check_listening, is_loopback, open_sockets
-    from saga_server.process.logs import PRIVATE, LogTail, Mask, log_errors_only, secrets_of, set_up_logging
+    from saga_server.process.logs import PRIVATE, LogTail, log_errors_only, secrets_of, set_up_logging
+    from saga_server.process.masking import Mask
     from saga_server.process.metrics import ADJUSTABLE, LoopMetrics, Metrics
     from saga_server.process.readiness import Readiness
     from saga_server.process.running_server import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -15,7 +16,8 @@ from prometheus_client import Counter
 from saga_core.config import Config
 from saga_core.errors import ConfigError, NotSupported
 from saga_server.process.listening import check_listening
-from saga_server.process.logs import Mask, secrets_of
+from saga_server.process.logs import secrets_of
+from saga_server.process.masking import Mask
 from saga_server.providers import Narrators
 
 
@@ -33,8 +35,13 @@ class Current:
     def mask(self) -> Mask:
         """Hides the secrets of the settings in force."""
         if self._masks is None or self._masks[0] is not self.config:
-            self._masks = self.config, Mask.of(secrets_of(self.config))
+            self._masks = self.config, Mask.of(secrets_of(self.config), _folders(self.config))
         return self._masks[1]
+
+
+def _folders(config: Config) -> tuple[Path, ...]:
+    """Folders that no player should know: those of the data, of the process, of its user, and of the program."""
+    return config.data_dir.absolute(), Path.cwd(), Path.home(), Path(sys.prefix)
 
 
 # -- Reloading the settings of a running server: which changes apply at once, and which need a restart ---------

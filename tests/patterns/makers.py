@@ -31,7 +31,7 @@ from saga_core.text_prompt.templates import TEMPLATES
 from saga_core.trackers import clock, genres
 from saga_core.transcript import dialogue, persona, read_transcript, request_kind
 from saga_core.world import key_patterns
-from saga_server.process.logs import Mask
+from saga_server.process.masking import Mask
 
 _NAMES = ["Mara", "Old Tom", "마라", "수아", "真理", "玛拉"]
 

@@ -66,9 +66,26 @@ async def test_a_key_is_wanted(serve: Serve) -> None:
             assert code == 0 or "server.api_keys" in result.output
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "127.0.0.1:8765"])
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "127.0.0.1:8765", "http://", "http://127.0.0.1:99999"])
 def test_an_address_is_one(url: str) -> None:
     assert CliRunner().invoke(main, ["top", "--once", "--url", url]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "command", [["top", "--once"], ["sessions"], ["mcp"], ["tools", "--format", "utcp"], ["doctor"]]
+)
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://joe:geheim@127.0.0.1:9", "http://geheim@127.0.0.1:9", "htp://joe:geheim@127.0.0.1:9",
+        "http://joe:ge/heim@127.0.0.1:9", "http://joe:9/geheim@127.0.0.1:9", "http://127.0.0.1:9/?key=geheim",
+        "http://127.0.0.1:9#geheim", "http://joe:geheim@127.0.0.1:x",
+    ],
+)  # fmt: skip
+def test_a_secret_in_an_address_is_refused_with_the_remedy_and_not_repeated(command: list[str], url: str) -> None:
+    result = CliRunner(env={"SAGA_KEY": "k"}).invoke(main, [*command, "--url", url])
+    assert result.exit_code == 2 and "heim" not in result.output + repr(result.exception)
+    assert "give " in result.output and "http://" in result.output
 
 
 async def test_the_server_of_the_data_is_found_and_its_key(serve: Serve, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from saga_core.errors import (
 from saga_server.doors import text
 from saga_server.http.callers.redaction import redact
 from saga_server.http.errors import describe
-from saga_server.process.logs import Mask
+from saga_server.process.masking import Mask
 from tests.server.client import Client, words
 from tests.server.upstream import Upstream, fails
 

@@ -13,7 +13,8 @@ import pytest
 
 from saga_core.config import load_config
 from saga_core.counters import set_log_context, subject
-from saga_server.process.logs import Mask, formatter, secrets_of, set_up_logging
+from saga_server.process.logs import formatter, secrets_of, set_up_logging
+from saga_server.process.masking import Mask
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.http.test_security_attacks import send_raw

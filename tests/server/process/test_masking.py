@@ -1,0 +1,80 @@
+"""What errors tell of this machine and of keys, in whatever way a provider writes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from saga_core.config import load_config
+from saga_server.process.logs import secrets_of
+from saga_server.process.masking import Mask
+
+AROUND = (
+    "{}", "<{}>", '"{}"', "'{}'", "({})", "[{}]", "{{{}}}", "={}", "path={}", "x:{}", "`{}`", ",{}", "|{}", ">{}",
+    "file:{}", "file://{}", "~{}", "*{}*", "…{}", "“{}”", "«{}»", "「{}」", "#{}", "@{}", "-{}", "\\{}", "\u200b{}",
+    "no such file:{}", "[Errno 2] No such file or directory: '{}'", 'File "{}", line 3', "{}:12", ".{}", "\n{}",
+)  # fmt: skip
+GLUED = ("é{}", "한글{}", "0{}", "_{}", "%2Fhome{}")
+PATHS = (
+    "/home/joe/.ssh/id_rsa", "/opt/secret/secret.gguf", "/Users/joe/secret", "//srv/joe/secret", "/비밀/secret",
+    "~/joe/secret", "../joe/secret.gguf", "./secret.gguf", "C:/Users/joe/secret", "D:\\joe\\secret.gguf",
+    "\\\\nas\\joe\\secret", "\\\\\\\\nas\\\\joe\\\\secret", "/home/jo e/joe x/secret", "/Volumes/My Disk/joe/secret",
+    "%2Fsrv%2Fjoe%2Fsecret", "C:\\Program Files\\joe\\secret",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("around", [*AROUND, *GLUED])
+def test_a_path_is_taken_out_wherever_it_stands(around: str) -> None:
+    found = Mask.of(()).for_players(f"bad {around.format('/srv/joe/secret.db')} end")
+    assert "secret" not in found and "joe" not in found and found.endswith(" end")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("around", ["{}", "'{}'", "no:{}", "[{}]"])
+def test_every_kind_of_path_is_taken_out(path: str, around: str) -> None:
+    found = Mask.of(()).for_players(f"bad {around.format(path)} end")
+    assert not [each for each in ("secret", "joe", "id_rsa", "nas") if each in found]
+
+
+@pytest.mark.parametrize("around", [*AROUND, *GLUED])
+def test_folders_of_this_machine_are_taken_out_whatever_they_are_called(around: str) -> None:
+    mask = Mask.of((), [Path("/secret/cellar/saga"), Path("/secret/joe"), Path("/")])
+    for path in ("/secret/cellar/saga/state.db", "/secret/joe"):
+        found = mask.for_players(f"bad {around.format(path)} end")
+        assert not [each for each in ("secret", "joe", "cellar", "state.db") if each in found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see GET /v1/models, '/v1/chat/completions' or /s/a-b.c/v1/chat/completions",
+        "model org/name/variant-3 is not there; text/plain, 1/2 and 3/4/5, he/she/they, /roll 2d6",
+        "unexpected token: '<' at 3; max_tokens=4096 is too many; tokens: 12345678; token: expected 5",
+        "providers.openai.api_key: must be a text; SAGA_KEY names its API key; password: wrong",
+        "claude-3-5-sonnet-20241022, llama-3.1-70b-instruct-q4_k_m, llama3:8b@sha256:abcdef, at 12:30@home",
+        "t01m8mhscbm1pr3v3c8aj of session s01m8mhscbm1pr3v3c8aj, </think></s><br/>",
+    ],
+)
+def test_what_is_neither_path_nor_key_stays(text: str) -> None:
+    assert Mask.of(()).for_players(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ghp_{}", "pplx-{}", "xai-{}", "gsk_{}", "newprovider_{}", "eyJhbGciOiJIUzI1NiJ9.{}.{}", "password={}",
+        '{{"api_key": "{}"}}', '{{"password": "{}"}}', '{{\\"client_secret\\": \\"{}\\"}}', "access_token: {}",
+        "http://x.example/y?api_key={}", "http://x.example/y?key={}", "postgresql://10.1.2.3/saga?password={}",
+        "joe:{}@gpu7.lan", "joe:{}@localhost", "joe:{}@db:5432", "OPENAI_API_KEY={}", "private-key: {}",
+    ],
+)  # fmt: skip
+def test_what_looks_like_a_key_is_taken_out(text: str) -> None:
+    secret = "AbCdEfGhIjKlMnOpQrStUvWxYz012345"
+    found = Mask.of(())(f"bad <{text.format(secret, secret)}> end")
+    assert secret not in found and "(key)" in found and found.endswith("> end")
+
+
+def test_a_password_in_the_query_of_an_address_is_a_known_secret() -> None:
+    config = load_config({"storage": {"url": "postgresql://db/saga?user=joe&password=gehe%69m"}}, environ={})
+    assert "geheim" in secrets_of(config, {})
