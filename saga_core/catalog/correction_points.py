@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping
 
@@ -52,6 +53,7 @@ async def correction_points(
     before = await live.state(node.id)
     events = correct(before, kind, fields, now)
     after = _with(before, events)
+    await asyncio.sleep(0)  # each step looks through everybody and everything in the story
     here = CorrectionPoint(node.id, events, after)
     edited = {each.event for each in events if isinstance(each, deltas.EventScheduled)} & before.schedule.keys()
     if turn is not None or node.parent is None or not (kept or kind in _STANDING or edited):
@@ -66,12 +68,12 @@ async def correction_points(
         for made in ways:
             above = CorrectionPoint(node.parent, made, added := _with(earlier, made))
             follows = fold(added, said, turn=node.id, depth=node.depth)
-            if _same(follows, after):
+            if await _same(follows, after):
                 return above, CorrectionPoint(node.id, (), follows)
         return (here,)
     if not edited <= earlier.schedule.keys():
         return (here,)
-    if kind not in _NAMING and not _untouched(earlier, before, after):
+    if kind not in _NAMING and not await _untouched(earlier, before, after):
         return (here,)
     try:
         above = CorrectionPoint(node.parent, made := correct(earlier, kind, fields, now), _with(earlier, made))
@@ -79,9 +81,10 @@ async def correction_points(
         return (here,)
     said = live.effective(await live.turn(node.id))
     follows = fold(_with(earlier, made), said, turn=node.id, depth=node.depth)
+    await asyncio.sleep(0)
     # What another sort of story counts of the head's report is told with it.
     is_counted = kind == "profile" and follows.trackers.profile == after.trackers.profile
-    alone = (above, CorrectionPoint(node.id, (), follows)) if is_counted or _same(follows, after) else (here,)
+    alone = (above, CorrectionPoint(node.id, (), follows)) if is_counted or await _same(follows, after) else (here,)
     if kind not in _REPEATED and len(alone) > 1:
         return alone
     try:
@@ -89,8 +92,9 @@ async def correction_points(
     except BadInput:
         return alone
     both = _with(follows, again)
+    await asyncio.sleep(0)
     # Of somebody who is alive again, what the head's report says counts as well.
-    is_fitting = _same(both, after) or bool(_dead(earlier) - _dead(_with(earlier, made)))
+    is_fitting = await _same(both, after) or bool(_dead(earlier) - _dead(_with(earlier, made)))
     return (above, CorrectionPoint(node.id, again, both)) if is_fitting else alone
 
 
@@ -102,10 +106,12 @@ def _with(state: WorldState, events: tuple[Event, ...]) -> WorldState:
     return fold(state, Delta(events, Source.EDIT), turn=state.turn, depth=state.depth)
 
 
-def _untouched(earlier: WorldState, before: WorldState, after: WorldState) -> bool:
+async def _untouched(earlier: WorldState, before: WorldState, after: WorldState) -> bool:
     """Whether the lines that a correction changes were the same before the turn."""
     corrected = [each["was"] or each["is"] for each in effect(before, after)]
+    await asyncio.sleep(0)
     said = [each["was"] or each["is"] for each in effect(earlier, before)]
+    await asyncio.sleep(0)
     return not any(_key(one) == _key(other) for one in corrected for other in said)
 
 
@@ -114,9 +120,11 @@ def _key(line: dict[str, object]) -> tuple[object, ...]:
     return line["kind"], line["subject_id"], line["other_id"], text
 
 
-def _same(one: WorldState, other: WorldState) -> bool:
+async def _same(one: WorldState, other: WorldState) -> bool:
     """Whether two states say the same of everybody and everything, whenever it was said."""
-    return _statements(one) == _statements(other)
+    said = _statements(one)
+    await asyncio.sleep(0)
+    return said == _statements(other)
 
 
 def _statements(state: WorldState) -> tuple[object, ...]:

@@ -18,6 +18,10 @@ class Draft:
     turn: str
     depth: int
     changed: dict[str, Any] = field(factory=dict)
+    _hands: dict[str, dict[str, Stack]] = field(factory=dict, init=False)
+    """The belongings that are the draft's own, by owner."""
+    _listed: dict[str, tuple[tuple[str, ...], set[str]]] = field(factory=dict, init=False)
+    """Lists of ids, each with its ids as a set, so that a list of thousands is not searched for each of them."""
 
     def map(self, name: str) -> dict[Any, Any]:
         """The map ``name``, own and writable."""
@@ -50,11 +54,23 @@ class Draft:
     def attribute(self, entity: Entity, **values: Any) -> None:
         self.put(evolve(entity, attributes={**entity.attributes, **values}))
 
+    def append(self, name: str, id_: str) -> None:
+        """Add an id to the list ``name``, unless it is there."""
+        now: tuple[str, ...] = self.view(name)
+        listed, ids = self._listed.get(name, ((), set[str]()))
+        if listed is not now:
+            ids = set(now)
+        if id_ not in ids:
+            ids.add(id_)
+            self.changed[name] = now = (*now, id_)
+        self._listed[name] = now, ids
+
     def hands(self, owner: str) -> dict[str, Stack]:
         """The belongings of ``owner``, own and writable."""
         belongings = self.map("belongings")
-        own = dict(belongings.get(owner, {}))
-        belongings[owner] = own
+        own = self._hands.get(owner)
+        if own is None or belongings.get(owner) is not own:
+            own = belongings[owner] = self._hands[owner] = dict(belongings.get(owner, {}))
         return own
 
     def finish(self) -> WorldState:

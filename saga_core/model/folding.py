@@ -201,8 +201,7 @@ def _met(draft: Draft, event: deltas.Met) -> None:
         draft.problem(f"{who.name!r} is dead and was met again")
         return
     for group in ("met", "present"):
-        if who.id not in draft.view(group):
-            draft.changed[group] = (*draft.view(group), who.id)
+        draft.append(group, who.id)
     here = draft.view("whereabouts").get(draft.view("player"))
     if here is not None:
         there = draft.view("whereabouts").get(who.id)

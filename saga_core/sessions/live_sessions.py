@@ -62,8 +62,8 @@ class PreparedWorld:
 _STATES = 64
 _TURNS = 16
 _IMAGES = 4
-_FOLDED = 128
-"""Turns that are folded before the event loop gets control again."""
+_FOLDED, _STEP = 128, 0.02
+"""Turns, and seconds of CPU time, for which is folded before the event loop gets control again."""
 _READ = 256
 """Turns that are read before the event loop gets control again."""
 _INDEXED = 32
@@ -251,7 +251,11 @@ class LiveSession:
         states = deque((base,), maxlen=_STATES)
         for start in range(0, len(chain), _FOLDED):
             part = chain[start : start + _FOLDED]
-            for turn, delta in zip(part, await self.deltas(part), strict=True):
+            deltas, began = await self.deltas(part), time.thread_time()
+            for turn, delta in zip(part, deltas, strict=True):
+                if time.thread_time() - began > _STEP:
+                    await asyncio.sleep(0)
+                    began = time.thread_time()
                 base = fold(base, delta, turn=turn, depth=self.tree.get(turn).depth)
                 states.append(base)
             if start + _FOLDED < len(chain):

@@ -156,6 +156,7 @@ class Projector(VectorViews):
         for start in range(0, len(ids), size):
             found = await self.graph.neighbors(scope, ids[start : start + size])
             edges.update((edge.identity, edge) for edge in found)
+            await self.foreground.give_way()
         return GraphImage(nodes, edges)
 
     async def shown(self, session_id: str) -> set[str | None]:
@@ -194,6 +195,7 @@ class Projector(VectorViews):
         if base is None:
             await self.graph.drop(scope)
             base = GraphImage()
+        await self.foreground.give_way()
         parts = [difference(base, target, state.turn)]
         if base.nodes and parts[0].size > self.graph.info.limits.batch:
             await self.graph.drop(scope)
@@ -356,6 +358,7 @@ class Projector(VectorViews):
         while page := await self.graph.scan(scope, after=after, limit=1_000):
             rows += page
             after = page[-1].id
+            await self.foreground.give_way()
         return rows
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from itertools import count
 
 import pytest
 
@@ -344,3 +346,21 @@ async def test_who_is_unmasked_in_a_report_is_known_by_the_name_of_before(saga: 
     state = await saga.views.state("숲")
     (gone,) = state.merged
     assert set(await saga.memory.former_names("숲")) == {gone}
+
+
+async def test_others_go_on_while_it_is_found_where_a_correction_holds(saga: Saga) -> None:
+    await saga.drain(5)
+    meanwhile = asyncio.create_task(_steps())
+    await saga.memory.correct("모험", "give", {"item": "silver sword"})
+    meanwhile.cancel()
+    assert await meanwhile >= 5, "one between any two looks at everybody and everything"
+
+
+async def _steps() -> int:
+    """How often the event loop got control until this is cancelled."""
+    for number in count():
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            return number
+    raise AssertionError

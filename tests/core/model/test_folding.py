@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ from saga_core.model.deltas import (
     StatusChanged,
     ValueSet,
 )
+from saga_core.model.draft import Draft
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.folding import fold
 from saga_core.model.tree import Delta, ReportStatus, Source
@@ -267,3 +269,33 @@ def test_a_continuation_that_reports_nothing_leaves_the_whole_unreported() -> No
     assert own.then(nothing) == Delta(own.events, Source.BLOCK, ReportStatus.FALLBACK)
     assert own.then(Delta()) == own
     assert nothing.then(own) == own
+
+
+class _Compared(str):
+    """An id that counts how often it is compared with another one."""
+
+    count = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        _Compared.count += 1
+        return str.__eq__(self, other)
+
+
+def test_a_report_of_many_people_is_not_compared_with_everybody_for_each_of_them() -> None:
+    known = tuple(_Compared(f"k{number}") for number in range(2_000))
+    new = [f"n{number}" for number in range(50)]
+    crowd = {**START.entities, **{id_: character(id_, id_) for id_ in new}}
+    state = evolve(START, entities=crowd, met=known, present=known)
+    _Compared.count = 0
+    told = after(*(Met(id_) for id_ in new), state=state)
+    assert (told.met, told.present) == ((*known, *new), (*known, *new))
+    assert _Compared.count < 10 * len(known)
+
+
+def test_a_draft_copies_the_belongings_of_an_owner_once_and_not_those_of_the_state() -> None:
+    draft = Draft(START, "t5", 5)
+    draft.hands("player")["i1"] = Stack(1)
+    assert draft.hands("player") is draft.hands("player")
+    assert START.belongings == {"player": {"i0": Stack(2)}}
+    assert draft.finish().belongings == {"player": {"i0": Stack(2), "i1": Stack(1)}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import count
 from typing import Any
 
 import pytest
@@ -136,3 +137,24 @@ async def test_the_root_may_be_amended(live: LiveSession) -> None:
     mira = Introduced("cmira", Kind.CHARACTER, "미라")
     await amend(live, live.tree.root, Delta((mira,), Source.EDIT, ReportStatus.OK), "0")
     assert (await live.state("t5")).name("cmira") == "미라"
+
+
+async def test_others_go_on_while_the_states_below_a_change_are_made_anew(
+    live: LiveSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("saga_core.sessions.live_sessions._STEP", 0.0)
+    await amend(live, "t1", edit(live, -10), "0")
+    meanwhile = asyncio.create_task(_steps())
+    await live.state("t5")
+    meanwhile.cancel()
+    assert await meanwhile >= 4, "one for each turn below"
+
+
+async def _steps() -> int:
+    """How often the event loop got control until this is cancelled."""
+    for number in count():
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            return number
+    raise AssertionError
