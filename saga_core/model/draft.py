@@ -67,10 +67,11 @@ class Draft:
 
     def hands(self, owner: str) -> dict[str, Stack]:
         """The belongings of ``owner``, own and writable."""
-        belongings = self.map("belongings")
+        belongings: dict[str, dict[str, Stack]] = self.map("belongings")
         own = self._hands.get(owner)
         if own is None or belongings.get(owner) is not own:
-            own = belongings[owner] = self._hands[owner] = dict(belongings.get(owner, {}))
+            own = dict(belongings.get(owner, {}))
+            belongings[owner] = self._hands[owner] = own
         return own
 
     def finish(self) -> WorldState:

@@ -155,8 +155,17 @@ def _is_no_word(name: str, transcript: Transcript) -> bool:
     if name[0].islower() or name.casefold() in function_terms():
         return False
     texts = (transcript.system_text[:_SEARCHED], *(each.sent for each in transcript.utterances[-2 * _WORDS_SEEN :]))
-    small = re.compile(rf"(?<!\w){re.escape(name.lower())}(?!\w)")
-    return not any(small.search(text) for text in texts)
+    return not any(_stands_in(text, name.lower()) for text in texts)
+
+
+def _stands_in(text: str, words: str) -> bool:
+    at = text.find(words)
+    while at >= 0:
+        end = at + len(words)
+        if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+            return True
+        at = text.find(words, end)
+    return False
 
 
 def next_reply_of(text: str) -> str:
