@@ -72,6 +72,9 @@ class Answer(ABC):
     format: ReplyFormat
     wants_usage: bool = False
 
+    def _send(self, form: Callable[..., bytes], *told: Any) -> None:
+        self.outlet.send(_made(form, *told))
+
     def take(self, part: ChatPart) -> None:
         """Process a part of the upstream reply."""
         if not isinstance(part, _OF_CHOICES) or part.index >= len(self.begun.replies):
@@ -135,7 +138,7 @@ class StreamedAnswer(Answer):
     def keep_alive(self) -> None:
         """Send a comment. This opens the stream if necessary; later errors are then reported inside the stream."""
         self._open_stream()
-        self.outlet.send(self.format.keep_alive())
+        self._send(self.format.keep_alive)
 
     def _open_stream(self) -> None:
         if not self._open:
@@ -147,13 +150,13 @@ class StreamedAnswer(Answer):
         self._open_stream()
         if index not in self._begun_choices:
             self._begun_choices.add(index)
-            self.outlet.send(self.format.begin(index))
+            self._send(self.format.begin, index)
 
     def _say(self, index: int, shown: str, fields: Mapping[str, Any]) -> None:
         if shown:
-            self.outlet.send(self.format.text(index, shown))
+            self._send(self.format.text, index, shown)
         if fields:
-            self.outlet.send(self.format.extra(index, fields))
+            self._send(self.format.extra, index, fields)
 
     def _send_rest(self) -> None:
         for index in sorted(self._begun_choices):
@@ -165,12 +168,12 @@ class StreamedAnswer(Answer):
         self._send_rest()
         notice = await self.outlet.commit(self.begun)
         for late in filter(None, (notice, *self.begun.notices[self._told :])):
-            self.outlet.send(self.format.notice(self.outlet.mask(late)))
+            self._send(self.format.notice, self.outlet.mask(late))
         for index in sorted(self._begun_choices):
-            self.outlet.send(self.format.finish(index, self.begun.replies[index].ended_by))
+            self._send(self.format.finish, index, self.begun.replies[index].ended_by)
         if self.wants_usage and self.outlet.usage is not None:
-            self.outlet.send(self.format.usage(self.outlet.usage, _dollars(self.begun)))
-        self.outlet.send(self.format.end())
+            self._send(self.format.usage, self.outlet.usage, _dollars(self.begun))
+        self._send(self.format.end)
 
     async def failed(self, error: Exception) -> None:
         """Record what was shown as aborted, and end the stream with an error event."""
@@ -201,7 +204,16 @@ class StreamedAnswer(Answer):
             await self.begun.abandon()
 
     def _end_with(self, error: Exception) -> None:
-        self.outlet.send(self.format.failure(describe(error, self.outlet.mask)))
+        self._send(self.format.failure, describe(error, self.outlet.mask))
+
+
+def _made(form: Callable[..., bytes], *told: Any) -> bytes:
+    """Return what a method of a door's format makes of the arguments. Raises ``TypeError`` if it is not bytes."""
+    data: object = form(*told)
+    if not isinstance(data, bytes):
+        what = getattr(form, "__qualname__", form)
+        raise TypeError(f"{what} of a door's reply format gave a {type(data).__name__}; give bytes")
+    return data
 
 
 @define(eq=False)
@@ -236,9 +248,9 @@ class WholeAnswer(Answer):
         headers = answer_headers(self.outlet, self.begun, *late)
         if self.begun.is_lost:
             headers.pop("X-SAGA-Turn", None)
+        data = _made(self.format.whole, choices, self.outlet.usage, _dollars(self.begun))
         self.outlet.begin(headers, "application/json")
-        dollars = _dollars(self.begun)
-        self.outlet.send(self.format.whole(choices, self.outlet.usage, dollars))
+        self.outlet.send(data)
 
     async def failed(self, error: Exception) -> None:
         """Abandon the turn, as nothing was shown, and raise ``error``."""

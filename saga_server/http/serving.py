@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import inspect
 import logging
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -85,8 +86,16 @@ async def received(request: web.Request, read: Callable[[Incoming], R]) -> R:
 
 def _read(body: bytes, read: Callable[[Incoming], R], incoming: Incoming) -> R:
     found = read(evolve(incoming, body=body))
+    if not isinstance(found, ClientRequest):
+        raise TypeError(
+            f"the door's {_name(read)} gave a {type(found).__name__}; give a saga_server.http.ClientRequest"
+        )
     check_text(found.messages, incoming.max_text_mb)
     return found
+
+
+def _name(read: Callable[..., Any]) -> str:
+    return f"{getattr(read, '__module__', '')}.{getattr(read, '__qualname__', read)}"
 
 
 async def json_of(request: web.Request, none: Any = None, most: int = MAX_NODES) -> Any:
@@ -114,7 +123,10 @@ def plays(read: Callable[[Incoming], ClientRequest]) -> Handler:
     """Return the handler that plays what ``read`` makes of a request, and sends the reply.
 
     ``read`` is a function of a module, because a large body is read in another process. It raises ``RequestError``.
+    Raises ``TypeError`` for one that is asynchronous.
     """
+    if inspect.iscoroutinefunction(read):
+        raise TypeError(f"{_name(read)} is asynchronous; write it with def")
 
     async def handler(request: web.Request) -> web.StreamResponse:
         return await answer(request, call_of(request, await received(request, read)))

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from saga_server.doctor import examination
-from saga_server.http import Door, Doors, door
+from saga_server.http import ClientRequest, Door, Doors, Incoming, ReplyFormat, door, plays
 from saga_server.http.door import BASES
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -167,3 +167,44 @@ async def test_a_door_that_cannot_be_loaded_leaves_the_others_working(
 def test_paths_that_would_not_be_served_are_refused(paths: Any, told: str) -> None:
     with pytest.raises((TypeError, ValueError), match=re.escape(told)):
         Doors().add("mine", Door(paths=paths))
+
+
+class Texts(ReplyFormat):
+    """A format whose methods return texts."""
+
+    def text(self, index: int, text: str) -> bytes:
+        return text  # type: ignore[return-value]
+
+    def whole(self, *_: Any) -> bytes:
+        return {"reply": 1}  # type: ignore[return-value]
+
+
+def reads_nothing(incoming: Incoming) -> Any:
+    return None
+
+
+def reads(incoming: Incoming) -> ClientRequest:
+    return ClientRequest(messages=HELLO, reply=Texts, stream="stream" in incoming.query, nameless=True)
+
+
+async def reads_later(incoming: Incoming) -> Any:
+    return None
+
+
+async def test_wrong_types_of_a_door_are_named(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    odd = Door(paths={"/nothing": {"POST": plays(reads_nothing)}, "/texts": {"POST": plays(reads)}})
+    ours = list(door.entry_points(group="saga.doors"))
+    monkeypatch.setattr(sys.modules[__name__], "ODD", odd, raising=False)
+    monkeypatch.setattr(door, "entry_points", lambda group: [point("odd", f"{__name__}:ODD"), *ours])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    async with serve() as client:
+        assert (await client.post("/nothing", json={})).status == 500
+        assert (await client.post("/texts", json={})).status == 500
+        await client.post("/texts?stream=1", json={})
+    assert ".reads_nothing gave a NoneType; give a saga_server.http.ClientRequest" in caplog.text
+    assert "Texts.whole of a door's reply format gave a dict; give bytes" in caplog.text
+    assert "Texts.text of a door's reply format gave a str; give bytes" in caplog.text
+    with pytest.raises(TypeError, match=r"\.reads_later is asynchronous; write it with def$"):
+        plays(reads_later)
