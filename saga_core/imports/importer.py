@@ -15,6 +15,7 @@ from typing import Any, Protocol, get_args, runtime_checkable
 
 from attrs import frozen
 
+from saga_core.errors import BadInput
 from saga_core.imports.foreign_file import ForeignFile, Source, opened
 from saga_core.imports.records import (
     Card,
@@ -29,6 +30,7 @@ from saga_core.imports.records import (
     Unreadable,
 )
 from saga_core.registry import entry_points, object_at
+from saga_core.stores.validate import check_object
 
 log = logging.getLogger("saga.importers")
 
@@ -110,11 +112,13 @@ def _importers(points: tuple[EntryPoint, ...]) -> Importers:
             log.error("the importer %s (%s) cannot be loaded: %s", point.name, point.value, why)
             log.debug("why the importer %s cannot be loaded", point.name, exc_info=error)
             continue
-        if isinstance(found, Importer):
-            loaded[point.name] = found
+        try:
+            check_object(point.value, found, Importer)
+        except BadInput as error:
+            log.error("the importer %s cannot be used: %s", point.name, error)
+            failed[point.name] = str(error)
         else:
-            log.error("the importer %s (%s) is no saga_core.imports.Importer", point.name, point.value)
-            failed[point.name] = "it is no importer: it lacks kinds, fits or read"
+            loaded[point.name] = found
     return Importers(loaded, failed)
 
 
@@ -141,7 +145,7 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
     if chosen is not None:
         name, importer = chosen
         try:
-            return _found(file, _records(importer.read(file)))
+            return _found(file, _records(importer.read(file), among.kinds))
         except (Unreadable, OSError):
             raise
         except Exception as error:
@@ -194,12 +198,14 @@ def _found(file: ForeignFile, records: Iterable[tuple[str, Record]]) -> Reading:
     )
 
 
-def _records(given: Iterable[Any]) -> list[tuple[str, Record]]:
-    """What an importer read. Raises ``TypeError`` for what are no records."""
-    rows = list(given)
+def _records(given: object, kinds: Mapping[str, str]) -> list[tuple[str, Record]]:
+    """What an importer read. Raises ``TypeError`` for what are no records, and for a kind that no importer names."""
+    rows: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     for row in rows:
         if not (isinstance(row, tuple) and len(row) == 2 and isinstance(row[1], get_args(Record))):
             raise TypeError(f"read gave {row!r:.200}; give pairs of a kind and a record of saga_core.imports")
+        if row[0] not in kinds:
+            raise TypeError(f"read gave a record of the kind {row[0]!r:.80}; the kinds are {', '.join(kinds)}")
     return rows
 
 
