@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from socket import gaierror
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from attrs import field, frozen
@@ -147,8 +148,9 @@ def backend_of(kind: Kind, name: str, opener: object) -> Backend[Any]:
             raise BadInput(f"{kind} backend {name!r}: it is a backend of kind {opener.kind!r}; give one of {kind!r}")
         return opener
     if inspect.isclass(opener):
-        return Backend(kind, name, _opened_by(opener))
+        return Backend(kind, name, _opened_by(f"{kind} backend {name!r}", opener))
     if inspect.iscoroutinefunction(opener):
+        _check_takes(f"{kind} backend {name!r}", opener, 1)
         return Backend(kind, name, opener)
     if kind in _AS_THEY_ARE and not callable(opener):
         return Backend(kind, name, partial(_as_it_is, opener))
@@ -163,12 +165,13 @@ async def _as_it_is(opened: object, options: OpenOptions) -> object:
     return opened
 
 
-def _opened_by(cls: type[Any]) -> Callable[[OpenOptions], Awaitable[Any]]:
+def _opened_by(where: str, cls: type[Any]) -> Callable[[OpenOptions], Awaitable[Any]]:
     required = [
         each
         for each in inspect.signature(cls).parameters.values()
         if each.default is each.empty and each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
     ]
+    _check_takes(where, cls, min(1, len(required)))
 
     async def opened(options: OpenOptions) -> Any:
         if required:
@@ -177,6 +180,17 @@ def _opened_by(cls: type[Any]) -> Callable[[OpenOptions], Awaitable[Any]]:
         return cls()
 
     return opened
+
+
+def _check_takes(where: str, opener: Callable[..., Any], arguments: int) -> None:
+    try:
+        inspect.signature(opener).bind(*[None] * arguments)
+    except TypeError as error:
+        form = f"{opener.__name__}{inspect.signature(opener)}"
+        raise BadInput(
+            f"{where}: {form} cannot be called with OpenOptions alone ({error}); take one argument, and the rest from "
+            "its options"
+        ) from error
 
 
 def names(kind: str) -> list[str]:
@@ -239,11 +253,17 @@ async def open_plugin(
         told = f"{at}: {name} cannot be opened ({why(error)})"
         if if_damaged and not isinstance(error, (OSError, MemoryError, ImportError)):
             raise StoreCorrupt(f"{told}; {if_damaged}") from error
-        if isinstance(error, ImportError):
-            todo = f"install it: {remedy(extra)}" if extra else "install it"
-        else:
-            todo = "check the options" + (f", rights and space at {options.path}" if options.path is not None else "")
+        todo = _remedy(error, extra, options, at, options_at)
         raise StoreUnavailable(f"{told}; {todo}, or name another backend") from error
+
+
+def _remedy(error: Exception, extra: str | None, options: OpenOptions, at: str, options_at: str) -> str:
+    """Return what is to be done about an error at opening that is no error of SAGA."""
+    if isinstance(error, ImportError):
+        return f"install it: {remedy(extra)}" if extra else "install it"
+    if isinstance(error, ConnectionError | TimeoutError | gaierror):
+        return f"start what it connects to, or correct its address in {at}"
+    return f"check {options_at}options" + (f", rights and space at {options.path}" if options.path is not None else "")
 
 
 async def _in_time(opening: Awaitable[Any], late: str) -> Any:
@@ -263,24 +283,36 @@ async def _in_time(opening: Awaitable[Any], late: str) -> Any:
 
 
 def _named(error: SagaError, at: str, name: str, options: OpenOptions, options_at: str) -> SagaError:
-    """Return ``error`` with the setting and the backend in front of its message, unless that says where it is."""
+    """Return ``error`` with the setting and the backend in front of its message, unless that names the setting."""
     told = str(error)
     if isinstance(error, BadInput) and told.startswith("options."):
         error.args = (f"{options_at}{told}",)
-    elif at not in told and (options.path is None or str(options.path) not in told):
+    elif at not in told:
         error.args = (f"{at}: {told}" if name in told else f"{at}: {name}: {told}",)
     return error
 
 
+CLOSING_SECONDS = 3.0
+"""After how long it is said what is still being closed. A server waits for five."""
+
+
 async def close_plugin(at: str, plugin: Any) -> None:
     """Close what ``open_plugin`` opened. Raises ``StoreError`` that names the setting, whatever goes wrong."""
+    name = getattr(getattr(plugin, "info", None), "name", None) or getattr(plugin, "id", None) or type(plugin).__name__
+    late = asyncio.get_running_loop().call_later(
+        CLOSING_SECONDS, log.warning, "%s: %s is still in aclose after %g s; %s", at, name, CLOSING_SECONDS, _SAFE
+    )
     try:
         await plugin.aclose()
     except SagaError:
         raise
     except Exception as error:
-        raise StoreError(f"{at}: {type(plugin).__name__} failed in aclose ({why(error)})") from error
+        raise StoreError(f"{at}: {name} failed in aclose ({why(error)}); {_SAFE}") from error
+    finally:
+        late.cancel()
 
+
+_SAFE = "what was recorded is safe, and the process can be ended"
 
 _MOST_OF_ERROR = 300
 """Characters of another program's message that are quoted."""

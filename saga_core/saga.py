@@ -92,6 +92,9 @@ class Saga:
         users, and decides which sessions this engine writes if the journal is shared: ``saga_server.hosting.Hosting``,
         which is also used if the journal is shared and ``hosting`` is not given.
         """
+        for name, given, such in (("stores", stores, "state"), ("sources", sources, "moon")):
+            if given is not None and not isinstance(given, Mapping):
+                raise BadInput(f"{name}: is a {type(given).__name__}; give a mapping, as in {name}={{{such!r}: …}}")
         chat, reviewer = _model_or_curator(curator)
         if clock is not None:
             check_object("clock", clock, Clock)
@@ -409,6 +412,11 @@ class Opening:
     source: Source
     arguments: OpenArguments
     _saga: Saga | None = field(default=None, init=False)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"no {name} before the engine is open: saga = await Saga.open(…), or async with Saga.open(…)"
+        )
 
     def __await__(self) -> Generator[Any, None, Saga]:
         return self._open().__await__()

@@ -294,7 +294,7 @@ class Server:
                 self._abandon("recording what was shown")
             if await unfinished(self._runner.app, max(0.0, ends - loop.time())):
                 self._abandon("a request to the admin API")
-            await self._in_time(self._runner.cleanup(), "connections")
+            await self._in_time(self._runner.cleanup(), lambda: "connections")
             self._runner = None
         guard, self._guard = self._guard, None
         if guard is not None:
@@ -305,26 +305,27 @@ class Server:
         try:
             if saga is not None:
                 waiting = saga.background.waiting
-                closed = await self._in_time(saga.aclose(drain=rest), "the stores", rest)
+                closed = await self._in_time(saga.aclose(drain=rest), lambda: saga.stores.closing or "the stores", rest)
                 report = DrainReport(0, waiting()) if closed is None else closed
         finally:
             former, self._former = self._former, []
             current, self._current = self._current, None
             # Only now, as the engine uses models until it is closed. Concurrently, as each reload left narrators.
             providers = [each.aclose() for each in (*former, *([current.narrators] if current is not None else []))]
-            await self._in_time(asyncio.gather(*providers), "connections to providers")
+            await self._in_time(asyncio.gather(*providers), lambda: "connections to providers")
         return report
 
-    async def _in_time(self, closing: Awaitable[T], what: str, seconds: float = 0.0) -> T | None:
+    async def _in_time(self, closing: Awaitable[T], what: Callable[[], str], seconds: float = 0.0) -> T | None:
         """Return the result of ``closing``, or None if it takes longer than ``seconds`` plus ``CLOSING_SECONDS``."""
         task = asyncio.ensure_future(closing)
         await asyncio.wait({task}, timeout=seconds + CLOSING_SECONDS)
         if task.done():
             return task.result()
+        left = what()
         task.cancel()
-        self._abandon(what)
+        self._abandon(left)
         return None
 
     def _abandon(self, what: str) -> None:
-        _log.error("stopping: %s did not end in time, and is left behind; what was recorded is safe", what)
+        _log.error("stopping: left behind, as it did not end in time: %s; what was recorded is safe", what)
         self.abandoned = (*self.abandoned, what)

@@ -36,7 +36,8 @@ async def check_format(kv: StateKV, counters: Counters) -> None:
         raise StoreUnavailable(
             f"storage.state: {kv.info.name} could not give keys that may be absent ({why})"
         ) from error
-    if any(not isinstance(each, bytes) for each in rows.values()):
+    answers: Iterable[object] = rows.values()
+    if any(not isinstance(each, bytes) or not each for each in answers):
         raise BadInput(
             f"storage.state: {kv.info.name} gave {rows} for keys that are absent; leave them out of the answer"
         )

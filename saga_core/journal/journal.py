@@ -17,6 +17,7 @@ from saga_core.journal.keys import PAGE, delete_rows, pages, put_rows, rows, val
 from saga_core.journal.records import PendingWork, TurnEntry, records_of, root_records, timeline_records
 from saga_core.journal.unfinished import note_of, settle, write_turns
 from saga_core.model import Delta, Review, Session, Timeline, Tree, Turn, TurnNode, WorldState, read_nodes
+from saga_core.storage import restoring
 from saga_core.stores import Batch, Key, StateKV
 from saga_core.transcript import identity_key
 from saga_core.world import World
@@ -297,8 +298,8 @@ class Journal:
             session_id = missing[0][0]
             lost = [turn_id for session, turn_id in missing if session == session_id]
             raise StoreCorrupt(
-                f"session {session_id}: the journal lost the turns {', '.join(lost[:3])}; restore a backup with "
-                "`saga restore FILE --force`"
+                f"session {session_id}: the journal lost the turns {', '.join(lost[:3])}; "
+                f"{restoring(self.kv.info.name)}"
             )
         turns: list[Turn] = []
         for number, (key, (session_id, turn_id)) in enumerate(zip(wanted, places, strict=True), 1):

@@ -15,12 +15,14 @@ from attrs import define, field, frozen
 
 from saga_core import codec
 from saga_core.background import Waiting
+from saga_core.capabilities import Capability
 from saga_core.errors import NotFound, StoreCorrupt, StoreError
 from saga_core.journal import Journal, delete_below, delete_rows, entries_of, keys, pages, put_rows, rows
 from saga_core.maintenance.tools import Tools
 from saga_core.model import Delta, Session, Tree, Turn, TurnNode, WorldState, fold
 from saga_core.recall import episodes_scope, lore_scope, spec_of
 from saga_core.sessions import LiveSession
+from saga_core.storage import restoring
 from saga_core.stores import Key, Vector
 from saga_core.views import alike, passages, scope_of
 from saga_core.world import opening_state
@@ -92,7 +94,8 @@ class JournalAudit:
         return self.findings
 
     def _lost(self, what: str) -> None:
-        self.findings.append(Discrepancy(self.session.id, "journal", f"{what}; restore a backup (saga restore)"))
+        told = f"{what}; {restoring(self.journal.kv.info.name)}"
+        self.findings.append(Discrepancy(self.session.id, "journal", told))
 
     def _found(self, what: str, mend: Mend) -> None:
         self.findings.append(Discrepancy(self.session.id, "journal", what, mend))
@@ -226,6 +229,8 @@ log = logging.getLogger("saga.custody")
 _PAGE = 1_000
 _SHORT = 256
 """Bytes of a value that is kept whole: a session's id, which may have 64 characters, as JSON."""
+_RENDERS = ("project", "embed")
+"""The kinds of work that render views."""
 _LOOKS = 3
 """How often a session whose views lag is checked before its findings count."""
 
@@ -336,7 +341,20 @@ class _Views:
         waiting = {key[2] async for key, raw in rows(tools.stores.state, ("job", self.session.id)) if not raw}
         await self._compare("vectors", tools.projector.verify_episodes(live, waiting), self._render)
         await self._compare("vectors", _lore(tools, live), self._lore)
+        if not self.findings:
+            await self._shown(live)
         return self.findings
+
+    async def _shown(self, live: LiveSession) -> None:
+        """Find views that were rendered and are missing or behind, unless work waits that renders them."""
+        tools, session = self.tools, self.session.id
+        for slot in range(tools.projector.slots):
+            for store in ("graph", "pages"):
+                await self._compare(store, tools.projector.unshown(session, slot, store), self._render)
+        await self._compare("vectors", _no_lore(tools, live), self._lore)
+        waits = any(each.session == session and each.kind in _RENDERS for each in tools.supervisor.waiting())
+        if waits or [key async for key, raw in rows(tools.stores.state, ("job", session)) if not raw]:
+            self.findings.clear()
 
     async def _compare(self, store: str, check: Coroutine[Any, Any, list[str]], mend: Mend) -> None:
         try:
@@ -376,6 +394,18 @@ async def _lore(tools: Tools, live: LiveSession) -> list[str]:
     if stored.keys() == wanted.keys() and all(alike(stored[name], wanted[name]) for name in wanted):
         return []
     return [f"{scope}: the vectors of {len(stored)} entries are not those of the world's {len(wanted)}"]
+
+
+async def _no_lore(tools: Tools, live: LiveSession) -> list[str]:
+    """Tell if the vectors of the world's lore are gone from a store that keeps them, though the session was played."""
+    scope, kept = lore_scope(live.world.digest), Capability.DURABLE in tools.stores.vector.info.capabilities
+    if not kept or not live.world.lore or await tools.stores.vector.describe(scope) is not None:
+        return []
+    if not await tools.stores.state.get(
+        [keys.view_mark(scope_of(live.session.id, n)) for n in range(tools.projector.slots)]
+    ):
+        return []  # it was never rendered
+    return [f"{scope}: is missing, with the vectors of the world's {len(live.world.lore)} entries"]
 
 
 async def _strays(tools: Tools) -> AsyncIterator[Discrepancy]:

@@ -5,7 +5,7 @@ player may see of them.
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define, evolve, field
@@ -13,6 +13,7 @@ from attrs import Factory, define, evolve, field
 from saga_core import extraction
 from saga_core.billing import Bill
 from saga_core.context import TurnContext
+from saga_core.errors import BadInput
 from saga_core.language import nfc
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.model import Session, Turn, TurnKind
@@ -615,9 +616,16 @@ class PendingTurn:
             self.usage = None
 
     async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:
-        """Yield the first choice's reply as the player sees it: the model's text without state blocks."""
+        """Yield the first choice's reply as the player sees it: the model's text without state blocks.
+
+        Raises ``BadInput`` for what is no asynchronous iterator of texts.
+        """
+        if not isinstance(stream, AsyncIterable):
+            raise BadInput(f"stream: is a {type(stream).__name__}; give an asynchronous generator that yields texts")
         reply = self.replies[0]
         async for text in stream:
+            if not isinstance(text, str):
+                raise BadInput(f"stream: yields a {type(text).__name__}; yield texts (str)")
             shown = reply.feed(text)
             if shown:
                 yield shown

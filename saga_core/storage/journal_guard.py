@@ -25,10 +25,12 @@ DAMAGED = "journal.damaged"
 """The name of the degraded mode."""
 READ_SECONDS = 30.0
 """How long the journal may take for a read, and to close. A turn that waits longer is played without memory."""
-REMEDY = (
-    "stop the server and put a backup in its place with `saga restore FILE --force`; without a backup, save what can "
-    "be read with `saga restore {path} --damaged --force`"
-)
+
+
+def restoring(engine: str) -> str:
+    """Return how a journal of ``engine`` is restored. ``saga restore`` knows SQLite's alone."""
+    how = "`saga restore FILE --force`" if engine == "sqlite" else f"the tools of {engine}"
+    return f"restore a backup with {how}"
 
 
 def keep_copy(path: Path) -> Path | None:
@@ -120,12 +122,12 @@ class ReadOnlyOnCorruption:
         except StoreCorrupt as error:
             if self._damage is None:
                 self._damage = str(error)
-                await tell_damage(self._counters, self._path, error)
+                await tell_damage(self._counters, self.info.name, self._path, error)
             raise
 
 
-async def tell_damage(counters: Counters, path: Path | None, error: StoreError) -> None:
-    """Copy the damaged file, and report the damage and the recovery steps."""
+async def tell_damage(counters: Counters, engine: str, path: Path | None, error: StoreError) -> None:
+    """Copy the damaged file of ``engine``, and report the damage and the recovery steps."""
     kept = ""
     if path is not None and isinstance(error, StoreCorrupt):
         try:
@@ -133,7 +135,11 @@ async def tell_damage(counters: Counters, path: Path | None, error: StoreError) 
             kept = f"; a copy of it as it was found is {copy}" if copy is not None else ""
         except OSError as failure:
             kept = f"; no copy of it could be made ({failure.strerror})"
-    told = f"Nothing is written to it. To recover: {REMEDY.format(path=path or 'FILE')}"
+    told = f"Nothing is written to it. To recover, stop the server and {restoring(engine)}"
+    if engine == "sqlite":
+        told += f"; without one, save what can be read with `saga restore {path or 'FILE'} --damaged --force`"
+    else:
+        told += f"; without one, move {path or 'its data'} away, and a new journal begins"
     if not isinstance(error, StoreCorrupt):
         told = "What is in it is safe; nothing is read or recorded until that is mended and the server started again"
     counters.degrade(DAMAGED, f"{error}{kept}. {told}")

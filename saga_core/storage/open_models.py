@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
@@ -9,10 +11,10 @@ from attrs import frozen
 from saga_core import registry
 from saga_core.config import Config
 from saga_core.counters import Counters
-from saga_core.errors import BadInput
-from saga_core.ports import Embedder, TokenCounter
+from saga_core.errors import BadInput, SagaError, UpstreamError
+from saga_core.ports import Embedder, Mode, TokenCounter
 from saga_core.registry import OpenOptions
-from saga_core.stores.validate import check_object
+from saga_core.stores.validate import as_float32, check_object, shown
 
 _REMOTE = "openai"
 _PATHS = {"embedder": ("path",), "tokens": ("directory", "file")}
@@ -26,7 +28,13 @@ async def open_embedder(config: Config) -> Embedder:
         _complete(options, config)
     embedder: Embedder = await _open("embedder", config.recall.embedder, "recall.embedder", "recall.", config, options)
     check_embedder(f"recall.embedder: {config.recall.embedder!r}", embedder)
-    return embedder
+    return guarded("recall.embedder", embedder)
+
+
+def guarded(where: str, embedder: Embedder) -> Embedder:
+    """Return an embedder that is not one of SAGA's, which check their vectors themselves, as a ``ForeignEmbedder``."""
+    ours = isinstance(embedder, ForeignEmbedder) or type(embedder).__module__.startswith("saga_backends.")
+    return embedder if ours else ForeignEmbedder(where, embedder)
 
 
 def check_embedder(where: str, embedder: object) -> None:
@@ -37,6 +45,39 @@ def check_embedder(where: str, embedder: object) -> None:
         raise BadInput(f"{where}: its semantic is {semantic!r}; give True or False: whether it sees meaning")
     if type(dimension) is not int or dimension < 1:
         raise BadInput(f"{where}: its dimension is {dimension!r}; give the number of components of its vectors")
+
+
+class ForeignEmbedder:
+    """An embedder whose errors and wrong vectors become ``UpstreamError`` that names the setting and the embedder."""
+
+    def __init__(self, where: str, given: Embedder) -> None:
+        self._where, self._given = where, given
+        self.id, self.dimension, self.semantic = given.id, given.dimension, given.semantic
+        self.baseline = given.baseline
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._given, name)
+
+    async def embed(self, texts: Sequence[str], mode: Mode) -> list[array[float]]:
+        """See ``Embedder.embed``."""
+        named = f"{self._where}: {self._given.id}"
+        try:
+            vectors: Any = await self._given.embed(texts, mode)
+        except SagaError:
+            raise
+        except Exception as error:
+            raise UpstreamError(f"{named} failed in embed ({registry.why(error)})") from error
+        if not isinstance(vectors, Sequence) or len(vectors) != len(texts):
+            gave = f"{len(vectors)} vectors" if isinstance(vectors, Sequence) else f"a {type(vectors).__name__}"
+            raise UpstreamError(f"{named} gave {gave} for {len(texts)} texts")
+        try:
+            sizes = {len(as_float32("a vector", vector)) for vector in vectors}
+        except BadInput as error:
+            raise UpstreamError(f"{named}: {error}") from error
+        if odd := sizes - {self._given.dimension}:
+            told = ", ".join(map(str, sorted(odd)))
+            raise UpstreamError(f"{named} gave vectors of {told} components, and says it gives {self.dimension}")
+        return [*vectors]
 
 
 @frozen
@@ -62,12 +103,16 @@ class ForeignCounter:
             if type(found) is int and 0 <= found <= _MOST_A_LETTER * len(text) + _SPECIAL:
                 return found
             why = f"it counts {str(found)[:_SHOWN]} tokens in {len(text)} characters"
-        self.counters.degrade(
-            "tokens.counter", f"token_budget.counter: {self.given.id} fails ({why}); such texts are estimated"
-        )
+            if type(found) is not int:
+                why = f"count gave {shown(found)}, a {type(found).__name__}; give an int"
+        if _FAILS not in self.counters.degraded:  # the first reason will do, and not another line for each text
+            self.counters.degrade(
+                _FAILS, f"token_budget.counter: {self.given.id} fails ({why}); such texts are estimated"
+            )
         return self.estimate.count(text)
 
 
+_FAILS = "tokens.counter"
 _MOST_A_LETTER, _SPECIAL, _SHOWN = 4, 16, 200
 """Most tokens of a character, which has at most four bytes, and of what a tokenizer adds to a text."""
 

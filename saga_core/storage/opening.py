@@ -31,8 +31,8 @@ from saga_core.errors import (
 )
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import OpenOptions
-from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, tell_damage
-from saga_core.storage.open_models import check_embedder, open_counter, open_embedder
+from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, restoring, tell_damage
+from saga_core.storage.open_models import check_embedder, guarded, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
 from saga_core.stores import (
     Curator,
@@ -146,6 +146,22 @@ async def health_of(store: Store | Curator, *, thorough: bool = False) -> Health
 
 
 @define
+class Closing:
+    """Closes what was opened, the last first, and tells what it is at."""
+
+    stack: AsyncExitStack
+    at: str = ""
+
+    def add(self, at: str, opened: Closable) -> None:
+        """Close ``opened``, which the setting ``at`` names, before all that was added until now."""
+        self.stack.push_async_callback(self._close, at, opened)
+
+    async def _close(self, at: str, opened: Closable) -> None:
+        self.at = at
+        await registry.close_plugin(at, opened)
+
+
+@define
 class Stores:
     """All opened components. ``aclose`` closes them in reverse order."""
 
@@ -155,7 +171,7 @@ class Stores:
     cache: MdCache | None
     embedder: Embedder
     counter: TokenCounter
-    _stack: AsyncExitStack
+    _closing: Closing
 
     def all(self) -> dict[str, Store]:
         """Return the stores by kind."""
@@ -183,11 +199,16 @@ class Stores:
 
     def keep(self, at: str, opened: Closable) -> None:
         """Close ``opened``, which the setting ``at`` names, together with the stores, before them."""
-        self._stack.push_async_callback(registry.close_plugin, at, opened)
+        self._closing.add(at, opened)
+
+    @property
+    def closing(self) -> str:
+        """The setting whose store or plugin is being closed, or was closed last; empty before ``aclose``."""
+        return self._closing.at
 
     async def aclose(self) -> None:
         """Close everything."""
-        await self._stack.aclose()
+        await self._closing.stack.aclose()
 
 
 class ForeignStore:
@@ -204,7 +225,7 @@ class ForeignStore:
     async def aclose(self) -> None:
         """Close the store if it is owned."""
         if self._owned:
-            await registry.close_plugin(f"{self._where}: {self.info.name}", self._store)
+            await registry.close_plugin(self._where, self._store)
 
     async def check(self, *, thorough: bool = False) -> Health:
         """Return the store's health. One that cannot say how it is is not well."""
@@ -326,20 +347,21 @@ async def open_stores(
     """
     external = external_stores(stores or {})
     async with AsyncExitStack() as stack:
+        closing = Closing(stack)
 
         async def opened(kind: StoreKind) -> Any:
             if kind in external:
                 store = await _fitted(config, kind, external[kind])
             else:
                 store = await _open_view(config, kind, counters, mend, alone, tolerant)
-            stack.push_async_callback(store.aclose)
+            closing.add(f"storage.{kind}", store)
             return store
 
         if "state" in external:
             state: StateKV = ReadOnlyOnCorruption(await _fitted(config, "state", external["state"]), None, counters)
         else:
             state = await _open_state(config, counters, tolerant)
-        stack.push_async_callback(state.aclose)
+        closing.add("storage.state", state)
         keeps = Capability.DURABLE in state.info.capabilities or isinstance(state, UnavailableStore)
         if not keeps and state.info.name != "memory":
             counters.degrade(
@@ -352,11 +374,13 @@ async def open_stores(
         cache = await opened("cache") if config.md_cache.enabled else None
         if embedder is None:
             embedder = await open_embedder(config)
-            stack.push_async_callback(registry.close_plugin, "recall.embedder", embedder)
+            closing.add("recall.embedder", embedder)
         else:
             check_embedder("embedder", embedder)
+            embedder = guarded("embedder", embedder)
         counter = await open_counter(config, counters)
-        return Stores(state, graph, vector, cache, embedder, counter, stack.pop_all())
+        closing.stack = stack.pop_all()
+        return Stores(state, graph, vector, cache, embedder, counter, closing)
     raise AssertionError("unreachable")  # the exit stack swallows nothing; for the type checker
 
 
@@ -378,7 +402,7 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
         damaged = isinstance(error, StoreCorrupt) or (path is not None and path.is_file())
         if not tolerant or not damaged:
             raise  # without a journal, the configuration is wrong
-        await tell_damage(counters, path, error)
+        await tell_damage(counters, backend_of(config, "state"), path, error)
         return UnavailableStore(backend_of(config, "state"), path, error)
 
 
@@ -391,14 +415,14 @@ def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
     log_file = path.with_name(path.name + "-wal")
     if path.is_file() and not path.stat().st_size and not (log_file.exists() and log_file.stat().st_size):
         raise StoreCorrupt(
-            f"{path}: is empty, although views of its data exist ({beside}); restore a backup with `saga restore "
-            "FILE --force`, or move it away to start over"
+            f"{path}: is empty, although views of its data exist ({beside}); "
+            f"{restoring(backend_of(config, 'state'))}, or move it away to start over"
         )
     if not path.exists():
         counters.degrade(
             "journal.new",
             f"{path} was missing and a new journal begins, although views of an earlier one exist ({beside}); if it "
-            "was lost, stop the server and restore a backup with `saga restore FILE --force`",
+            f"was lost, stop the server and {restoring(backend_of(config, 'state'))}",
         )
 
 
@@ -449,7 +473,7 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
     where = f"storage.{kind}"
     try:
         store = await registry.open_plugin(
-            kind, name, at, at=where, options_at=f"{where}.", if_damaged=_if_damaged(kind, at.path)
+            kind, name, at, at=where, options_at=f"{where}.", if_damaged=_if_damaged(kind, name, at.path)
         )
     except StoreUnavailable as error:
         fallback = FALLBACK.get(kind)
@@ -467,13 +491,11 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
     return await _fitted(config, kind, store)
 
 
-def _if_damaged(kind: StoreKind, path: Path | None) -> str:
+def _if_damaged(kind: StoreKind, engine: str, path: Path | None) -> str:
     """Return what is to be done if an engine of another author fails over its data; empty if there are none."""
     if path is None or not holds_data(path):
         return ""
-    remedy = (
-        "restore a backup with `saga restore FILE --force`" if kind == "state" else "move it away and `saga rebuild`"
-    )
+    remedy = restoring(engine) if kind == "state" else "move it away and `saga rebuild`"
     return f"if another engine wrote {path}, give another storage.{kind}.path; if it is damaged, {remedy}"
 
 

@@ -361,6 +361,8 @@ def _read(message: Mapping[str, Any], index: int) -> list[Utterance]:
     role, content = message.get("role"), message.get("content")
     if role not in ROLES:
         raise BadInput(f"messages[{index}].role: {role!r} is not known; use one of {', '.join(ROLES)}")
+    if role == "user" and "content" not in message:
+        raise BadInput(f"messages[{index}]: has no content; give the player's words there")
     images: tuple[str, ...] = ()
     if content is not None and type(content) is not str:
         _check_content(content, index)

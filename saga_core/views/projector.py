@@ -345,6 +345,24 @@ class Projector(VectorViews):
         differ = [name for name in wanted.files if stored.files.get(name) != wanted.files[name]]
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
 
+    async def unshown(self, session_id: str, slot: int, store: str) -> list[str]:
+        """Return in words if the ``graph`` or the ``pages`` of a slot do not show the turn that was rendered there.
+
+        The key-value view, which is in the journal, tells that turn. What is kept only in memory may be empty.
+        """
+        scope, at = scope_of(session_id, slot), self.graph if store == "graph" else self.cache
+        raw = await value(self.kv, keys.view_mark(scope))
+        if raw is None or at is None or Capability.DURABLE not in at.info.capabilities:
+            return []
+        if store == "graph":
+            mark = await self.graph.watermark(scope)
+        else:
+            pages = await self._read_pages(self.cache, scope) if self.cache is not None else None
+            mark = pages.watermark if pages is not None else None
+        rendered = codec.loads(raw)
+        shows = f"shows {mark}" if mark is not None else "shows no turn"
+        return [f"{store} {scope}: {shows}, not {rendered} that was rendered"] if mark != rendered else []
+
     async def rebuild(self, live: LiveSession) -> None:
         """Drop everything that stores have of a session, and render it again from the journal."""
         await self.drop(live)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from attrs import define, field
 
 from saga_core.counters import Counters
-from saga_core.errors import StoreCorrupt, UpstreamError
+from saga_core.errors import StoreCorrupt
 from saga_core.model import Tree, TurnNode
 from saga_core.ports import Embedder
 from saga_core.recall import episodes_scope, lore_scope, passage_of, spec_of
@@ -29,25 +29,12 @@ OF_EMBEDDER = "the embedder failed, not a store"
 
 
 async def passages(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
-    """Return a vector for each of ``texts``. Raises ``UpstreamError`` for another number, and for another dimension.
-
-    Every error of the embedder has the note ``OF_EMBEDDER``.
-    """
+    """Return a vector for each of ``texts``. Every error of the embedder has the note ``OF_EMBEDDER``."""
     try:
-        return await _embedded(embedder, texts)
+        return await embedder.embed(texts, "passage")
     except BaseException as error:
         error.add_note(OF_EMBEDDER)
         raise
-
-
-async def _embedded(embedder: Embedder, texts: Sequence[str]) -> list[array[float]]:
-    vectors = await embedder.embed(texts, "passage")
-    if len(vectors or ()) != len(texts):
-        raise UpstreamError(f"embedder {embedder.id} gave {len(vectors or ())} vectors for {len(texts)} texts")
-    if odd := {len(vector) for vector in vectors} - {embedder.dimension}:
-        gave, said = ", ".join(map(str, sorted(odd))), embedder.dimension
-        raise UpstreamError(f"embedder {embedder.id} gave vectors of {gave} components, and says it gives {said}")
-    return vectors
 
 
 @define(eq=False, kw_only=True)

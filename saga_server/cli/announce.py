@@ -114,7 +114,7 @@ def farewell(config: Config, report: DrainReport, abandoned: Sequence[str] = ())
             f"  {many} {'waits' if many == 1 else 'wait'} in the journal for the next start ({'; '.join(reasons)})",
         )
     for what in abandoned:
-        say_line(config, f"  {what} did not end in time, and is left behind; what was recorded is safe")
+        say_line(config, f"  left behind, as it did not end in time: {what}; what was recorded is safe")
 
 
 def _logged(config: Config) -> bool:

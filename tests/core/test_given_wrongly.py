@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from saga_core import Saga, registry
 from saga_core.errors import BadInput, NotFound, StoreError, StoreUnavailable, UpstreamError
 from saga_core.maintenance import move_journal
 from saga_core.modules import Modules
+from saga_core.storage.open_models import ForeignEmbedder
 from saga_core.stores import Batch, Key, StoreInfo
 from saga_core.strategies import RecordKind, Strategy
-from saga_core.views.vector_views import passages
 from tests.core.frontend import MEMORY, Frontend, memory_config
 
 
@@ -110,6 +110,8 @@ class Hasty:
     [
         ({"extractor": Silent()}, "extractor: Silent.stream yields nothing; write it with async def, and yield each"),
         ({"curator": Hasty()}, "curator: Hasty.review is not asynchronous; write it with async def"),
+        ({"sources": [1]}, "sources: is a list; give a mapping, as in sources={'moon': …}"),
+        ({"stores": MemoryState()}, "stores: is a MemoryState; give a mapping, as in stores={'state': …}"),
         ({"sources": {"a": 5}}, r"sources\['a'\]: int is no ContextSource; it lacks gather, name, needs"),
         ({"clock": 5}, "clock: int is no Clock; it lacks monotonic, now"),
         ({"entropy": 5}, "entropy: int is no Entropy; it lacks token"),
@@ -125,8 +127,8 @@ class Hasty:
         ({"config": {"plugins": {"saga.backends": {"dict": "a:B"}}}}, "name a backend KIND.NAME, where KIND is one of"),
         ({"config": {"plugins": {"saga.backends": {"stat.x": "a:B"}}}}, "KIND is one of state, .*: stat.x is not"),
         (
-            {"config": {"plugins": {"saga.backends": {"tokens.no": LOST}}, "token_budget": {"counter": "no"}}},
-            f"backend 'tokens.no': {__name__} has no 'Lost'",
+            {"config": {"plugins": {"saga.backends": {"tokens.zzz": LOST}}, "token_budget": {"counter": "zzz"}}},
+            f"backend 'tokens.zzz': {__name__} has no 'Lost'",
         ),
     ],
 )
@@ -144,9 +146,33 @@ def test_a_strategy_without_english_texts_or_with_another_weight() -> None:
         evolve(facts, shown=50)
 
 
-async def test_an_embedder_that_contradicts_itself() -> None:
-    with pytest.raises(UpstreamError, match="contrary gave vectors of 2 components, and says it gives 3"):
-        await passages(Contrary(), ["a lantern"])
+class Broken(Contrary):
+    async def embed(self, texts: Any, mode: Any) -> list[array[float]]:
+        raise RuntimeError("the model is gone")
+
+
+class Nan(Contrary):
+    async def embed(self, texts: Any, mode: Any) -> list[array[float]]:
+        return [array("f", [float("nan")] * 3) for _ in texts]
+
+
+class Few(Contrary):
+    async def embed(self, texts: Any, mode: Any) -> Any:
+        return None
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (Contrary, "gave vectors of 2 components, and says it gives 3"),
+        (Broken, r"failed in embed \(RuntimeError: the model is gone\)"),
+        (Nan, "a vector: holds NaN"),
+        (Few, "gave a NoneType for 1 texts"),
+    ],
+)
+async def test_an_embedder_that_contradicts_itself(given: type[Contrary], told: str) -> None:
+    with pytest.raises(UpstreamError, match=rf"^recall\.embedder: contrary:? {told}"):
+        await ForeignEmbedder("recall.embedder", given()).embed(["a lantern"], "passage")
 
 
 async def test_a_curator_of_the_configuration_that_is_none() -> None:
@@ -167,6 +193,16 @@ class Absent(MemoryState):
 async def test_a_store_that_answers_for_absent_keys() -> None:
     with pytest.raises(StoreError, match=r"answered get with \(\('meta', 'format'\), None\); give keys"):
         await Saga.open(memory_config(), stores={"state": Absent()})
+
+
+class Empty(Absent):
+    async def get(self, keys: Iterable[Key]) -> Mapping[Key, Any]:
+        return {key: value or b"" for key, value in (await super().get(keys)).items()}
+
+
+async def test_a_store_that_answers_nothing_for_absent_keys() -> None:
+    with pytest.raises(BadInput, match=r"memory gave .*b''.* for keys that are absent; leave them out of the answer"):
+        await Saga.open(memory_config(), stores={"state": Empty()})
 
 
 class Strict(MemoryState):
@@ -259,3 +295,29 @@ async def test_an_unknown_option_names_its_store() -> None:
     config = {"storage": {"profile": "memory", "state": {"backend": "memory", "options": {"foo": 1}}}}
     with pytest.raises(BadInput, match=r"^storage\.state\.options\.foo: unknown option"):
         await Saga.open(config)
+
+
+async def test_an_engine_that_is_not_awaited() -> None:
+    opening: Any = Saga.open(memory_config())
+    with pytest.raises(AttributeError, match=r"^no begin before the engine is open: saga = await Saga\.open"):
+        await opening.begin([{"role": "user", "content": "Hi."}])
+
+
+async def _bytes() -> AsyncIterator[Any]:
+    yield b"text"
+
+
+@pytest.mark.parametrize(
+    ("stream", "told"),
+    [
+        (_bytes, r"stream: yields a bytes; yield texts \(str\)"),
+        (lambda: iter("x"), "stream: is a str_ascii_iterator; give an asynchronous generator that yields texts"),
+    ],
+)
+async def test_a_stream_of_the_wrong_kind(stream: Any, told: str) -> None:
+    async with Saga.open(memory_config()) as saga:
+        turn = await saga.begin([{"role": "user", "content": "Hi."}])
+        with pytest.raises(BadInput, match=told):
+            [text async for text in turn.visible(stream())]
+        with pytest.raises(BadInput, match=r"messages\[0\]: has no content; give the player's words there"):
+            await saga.begin([{"role": "user", "text": "Hi."}])

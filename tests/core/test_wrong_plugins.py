@@ -14,7 +14,7 @@ from saga_core import Saga, registry
 from saga_core.config import load_config
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
-from saga_core.imports import Fit, Importers, read_file
+from saga_core.imports import Chat, Fit, Importers, read_file
 from saga_core.model import Kind, WorldState, deltas
 from saga_core.modules import Modules, ModuleTurn, open_modules
 from saga_core.registry import OpenOptions
@@ -160,10 +160,18 @@ async def test_a_curator_that_gives_no_proposals(gives: Any, told: str) -> None:
         assert told in str(saga.counters.degraded)
 
 
-def test_an_importer_that_gives_no_records(caplog: pytest.LogCaptureFixture) -> None:
-    (refused,) = read_file("x", b"{}", Importers({"odd": Odd([("odd", {"name": "Mira"})])}, {})).refused
+@pytest.mark.parametrize(
+    ("gives", "told"),
+    [
+        ([("odd", {"name": "Mira"})], "give pairs of a kind and a record of saga_core.imports"),
+        (None, "read gave None; give pairs of a kind and a record"),
+        ([("other", Chat(name="x"))], "read gave a record of the kind 'other'; the kinds are odd"),
+    ],
+)
+def test_an_importer_that_gives_no_records(gives: Any, told: str, caplog: pytest.LogCaptureFixture) -> None:
+    (refused,) = read_file("x", b"{}", Importers({"odd": Odd(gives)}, {})).refused
     assert "the importer odd failed at it (TypeError)" in refused.why
-    assert "give pairs of a kind and a record of saga_core.imports" in caplog.text
+    assert told in caplog.text
 
 
 def test_an_embedder_that_is_not_asynchronous() -> None:
@@ -210,7 +218,8 @@ def bad(request: pytest.FixtureRequest) -> Iterator[Callable[[str, Any], None]]:
     ("error", "todo"),
     [
         (ImportError, "install it"),
-        (RuntimeError, "check the options"),
+        (RuntimeError, "options"),
+        (ConnectionRefusedError, "start what it connects to, or correct its address in "),
         (StoreUnavailable, ""),
     ],
 )
@@ -255,6 +264,44 @@ async def test_a_plugin_that_cannot_be_closed_is_named_with_its_setting(
     with pytest.raises(StoreError, match=rf"^{at}: .*failed in aclose \(RuntimeError: cannot close\)"):
         await saga.aclose()
     assert len(opened) == 1
+
+
+async def test_a_store_that_does_not_end_is_named(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registry, "CLOSING_SECONDS", 0.01)
+    saga = await Saga.open(_memory())
+    ends = asyncio.Event()
+    monkeypatch.setattr(saga.stores.graph, "aclose", ends.wait)
+    closing = asyncio.create_task(saga.aclose(drain=0))
+    await asyncio.sleep(0.1)
+    assert saga.stores.closing == "storage.graph"
+    ends.set()
+    await closing
+    assert "storage.graph: memory is still in aclose after 0.01 s; what was recorded is safe" in caplog.text
+
+
+async def test_a_store_of_ours_that_cannot_be_closed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails() -> None:
+        raise RuntimeError("cannot close")
+
+    saga = await Saga.open(_memory())
+    monkeypatch.setattr(saga.stores.graph, "aclose", fails)
+    with pytest.raises(StoreError, match=r"^storage\.graph: memory failed in aclose \(RuntimeError: cannot close\); "):
+        await saga.aclose(drain=0)
+
+
+class Needs:
+    def __init__(self, host: str, port: int) -> None: ...
+
+
+async def takes_nothing() -> Any: ...
+
+
+@pytest.mark.parametrize(("opener", "form"), [(Needs, r"Needs\(host: 'str', port"), (takes_nothing, r"nothing\(\)")])
+def test_what_cannot_be_called_with_the_options_alone(opener: Any, form: str) -> None:
+    with pytest.raises(BadInput, match=rf"^state backend 'x': .*{form}.* cannot be called with OpenOptions alone \("):
+        registry.register("state.x", opener)
 
 
 class Weather:

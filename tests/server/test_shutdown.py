@@ -107,7 +107,7 @@ async def test_a_journal_that_hangs_is_left_behind_and_said(quick: None, monkeyp
             began = time.monotonic()
             await client.server.stop()
             assert time.monotonic() - began < SOON + 3
-            assert client.server.abandoned == ("recording what was shown", "the stores")
+            assert client.server.abandoned == ("recording what was shown", "storage.state")
             assert (await playing).status == 503
 
 
@@ -166,7 +166,7 @@ async def test_what_hangs_at_every_step_is_left_after_all_of_them(quick: None, m
             began = time.monotonic()
             await server.stop()
             assert time.monotonic() - began < 3 * SOON + 2
-            assert server.abandoned == ("the stores", "connections to providers")
+            assert server.abandoned == ("storage.state", "connections to providers")
 
 
 async def hung(_: object) -> None:

@@ -160,7 +160,7 @@ async def test_what_is_not_there_is_told(journal: Journal) -> None:
         await journal.node("s1", "t7")
     with pytest.raises(StoreCorrupt, match="no world 'd7'"):
         await journal.world("d7")
-    with pytest.raises(StoreCorrupt, match=r"lost the turns t7, t8, t9; restore a backup with `saga restore"):
+    with pytest.raises(StoreCorrupt, match=r"lost the turns t7, t8, t9; restore a backup with "):
         await journal.turns("s1", ["t0", "t7", "t8", "t9", "t10"])
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
 from attrs import evolve
 
+from saga_backends.memory import MemoryCache, MemoryGraph, MemoryVector
 from saga_core import Saga, codec
+from saga_core.capabilities import Capability
 from saga_core.errors import NotFound, StoreUnavailable
 from saga_core.jobs.background import STUCK
 from saga_core.journal import Journal, PendingWork, keys
@@ -297,3 +300,69 @@ class TestJobs:
         assert await saga.background.retry(session.id) == 1
         (job,) = await saga.background.jobs()
         assert (job.stuck, job.tries, job.reason) == (False, 0, "")
+
+
+class LosingGraph(MemoryGraph):
+    loses = False
+
+    async def apply(self, *args: Any, **named: Any) -> None:
+        if not self.loses:
+            await super().apply(*args, **named)
+
+
+class LosingCache(MemoryCache):
+    loses = False
+
+    async def write(self, *args: Any) -> None:
+        if not self.loses:
+            await super().write(*args)
+
+
+def kept_stores() -> dict[str, Any]:
+    """Stores in memory that say that they keep their data."""
+    stores: dict[str, Any] = {"graph": LosingGraph(), "vector": MemoryVector(), "cache": LosingCache()}
+    for store in stores.values():
+        store._info = evolve(store.info, capabilities=frozenset({Capability.RESIDENT, Capability.DURABLE}))
+    return stores
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("graph", r"^graph: .*\.0: shows (\w+), not \w+ that was rendered$"),
+        ("cache", r"^pages: .*\.0: shows (\w+), not \w+ that was rendered$"),
+    ],
+)
+async def test_views_that_are_behind_or_gone_are_found_and_mended(kind: str, expected: str) -> None:
+    stores = kept_stores()
+    async with Saga.open(memory_config(), stores=stores) as saga:
+        mill = Frontend(saga, greeting="Rain.", session="mill")
+        await mill.say("I go in.", "The old mill is dark.", location="the old mill")
+        await saga.drain(10)
+        stores[kind].loses = True
+        await mill.say("I go on.", "A stair.", location="the stair")
+        await saga.drain(10)
+        stores[kind].loses = False
+        verdict = await saga.maintenance.verify()
+        assert re.match(expected, told(verdict)[0]) and len(told(verdict)) == 1
+        assert (await saga.maintenance.repair(verdict)).equal
+        for scope in await stores[kind].scopes():
+            await stores[kind].drop(scope)
+        verdict = await saga.maintenance.verify()
+        assert "shows no turn, not " in told(verdict)[0]
+        assert (await saga.maintenance.repair(verdict)).equal
+
+
+async def test_vectors_of_lore_that_are_gone_are_found_and_mended() -> None:
+    stores = kept_stores()
+    async with Saga.open(memory_config(default_world="harrow"), stores=stores) as saga:
+        await Frontend(saga, session="shore").say("I wait.", "The ferry comes.")
+        await saga.drain(10)
+        scope = lore_scope((await saga.sessions.get("shore")).digest)
+        assert await stores["vector"].count(scope)
+        await stores["vector"].drop(scope)
+        verdict = await saga.maintenance.verify()
+        (missing,) = told(verdict)
+        assert missing.startswith(f"vectors: {scope}: is missing, with the vectors of the world's ")
+        assert (await saga.maintenance.repair(verdict)).equal
+        assert await stores["vector"].count(scope)

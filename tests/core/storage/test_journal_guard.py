@@ -77,7 +77,7 @@ async def test_from_the_first_sign_of_damage_nothing_is_written_and_the_rest_is_
     health = await store.check()
     assert (health.ok, health.detail) == (False, "page 7 is torn")
     assert counters.counts[f"degraded.{DAMAGED}"] == 1, "told once"
-    assert "saga restore" in counters.degraded[DAMAGED]
+    assert "restore a backup with the tools of memory" in counters.degraded[DAMAGED]
 
 
 async def test_a_copy_of_the_damaged_file_is_kept_and_named(tmp_path: Path) -> None:
@@ -109,13 +109,13 @@ async def test_why_no_copy_could_be_made_is_told(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr("saga_core.storage.journal_guard.keep_copy", full)
     counters = Counters()
-    await tell_damage(counters, tmp_path / "journal.db", StoreCorrupt("torn"))
+    await tell_damage(counters, "sqlite", tmp_path / "journal.db", StoreCorrupt("torn"))
     assert "no copy of it could be made (No space left on device)" in counters.degraded[DAMAGED]
 
 
 async def test_what_is_no_damage_is_not_called_so() -> None:
     counters = Counters()
-    await tell_damage(counters, None, StoreLocked("in use"))
+    await tell_damage(counters, "sqlite", None, StoreLocked("in use"))
     assert counters.degraded[DAMAGED].startswith("in use. What is in it is safe")
 
 
@@ -174,3 +174,12 @@ async def test_a_journal_that_hangs_at_the_start_is_not_played_on(monkeypatch: p
     async with asyncio.timeout(5):
         with pytest.raises(StoreTimeout, match=r"the journal \(memory\) did not answer within 0\.01 s"):
             await Saga.open(memory_config(), stores={"state": Hanging()}, tolerant=True)
+
+
+async def test_a_damaged_journal_of_another_engine_is_not_sent_to_saga_restore(tmp_path: Path) -> None:
+    counters = Counters()
+    await tell_damage(counters, "mine", tmp_path / "state.mine", StoreCorrupt("torn"))
+    told = counters.degraded[DAMAGED]
+    assert "restore a backup with the tools of mine; without one, move" in told and "saga restore" not in told
+    await tell_damage(counters, "sqlite", tmp_path / "state.db", StoreCorrupt("torn"))
+    assert "saga restore FILE --force`; without one, save what can be read with" in counters.degraded[DAMAGED]

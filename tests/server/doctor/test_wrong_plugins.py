@@ -61,7 +61,7 @@ def bad() -> Iterator[None]:
         ({"curator": {"backend": "bad"}}, "!!  curator: bad: OSError: no such disk"),
         (
             {"storage": {"profile": "memory", "state": "bad"}},
-            "!!  stores: storage.state: memory: Stuck failed in aclose (RuntimeError: cannot close)",
+            "!!  stores: storage.state: memory failed in aclose (RuntimeError: cannot close)",
         ),
     ],
 )
