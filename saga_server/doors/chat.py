@@ -12,6 +12,7 @@ from attrs import define, field
 
 from saga_core.ports import Usage
 from saga_server.http import (
+    CHAT,
     DONE,
     MAX_CHOICES,
     Choice,
@@ -22,6 +23,7 @@ from saga_server.http import (
     PathPattern,
     ReplyFormat,
     RequestError,
+    check_kinds,
     kind_of,
     list_models,
     one_model,
@@ -37,6 +39,7 @@ _OWN = frozenset({"messages", "model", "stream", "stream_options"})
 def read_chat(incoming: Incoming) -> ClientRequest:
     """Read ``POST /v1/chat/completions``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     fields = incoming.fields()
+    check_kinds(fields, CHAT)
     messages = fields.get("messages")
     if not isinstance(messages, list) or not messages:
         found = "missing" if "messages" not in fields else "empty" if messages == [] else f"a {kind_of(messages)}"
@@ -46,19 +49,19 @@ def read_chat(incoming: Incoming) -> ClientRequest:
     choices = 1 if choices is None else choices
     if not 1 <= choices <= MAX_CHOICES:
         raise RequestError(f"n: {choices} is not allowed; give 1 to {MAX_CHOICES}", param="n")
-    options = typed(fields, "stream_options", dict) or {}
-    stream = typed(fields, "stream", bool) or False
+    options = fields.get("stream_options") or {}
+    stream = fields.get("stream") or False
     params = {name: value for name, value in fields.items() if name not in _OWN}
     if stream and options:
         params["stream_options"] = options
     return ClientRequest(
         messages=messages,
         reply=ChatFormat,
-        model=typed(fields, "model", str) or "",
+        model=fields.get("model") or "",
         stream=stream,
         params=params,
         choices=choices,
-        user=typed(fields, "user", str),
+        user=fields.get("user"),
         wants_usage=options.get("include_usage") is True,
     )
 

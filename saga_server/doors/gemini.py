@@ -18,6 +18,8 @@ from saga_core.ports import Usage
 from saga_core.tool_calls import GatheredCall, GatheredCalls
 from saga_server.http import (
     COMMENT,
+    GEMINI,
+    GEMINI_SETTINGS,
     MAX_CHOICES,
     PLACE,
     Choice,
@@ -32,6 +34,7 @@ from saga_server.http import (
     answer,
     call_of,
     calls_in,
+    check_kinds,
     counts,
     error_event,
     error_json,
@@ -95,6 +98,7 @@ class GeminiRequest(ClientRequest):
 def read_gemini(incoming: Incoming) -> GeminiRequest:
     """Read a request with contents. Raises ``RequestError`` naming the field, the value and what is allowed."""
     fields = _camel(incoming.json(), "body")
+    check_kinds(fields, GEMINI)
     contents = fields.get("contents")
     if isinstance(contents, Mapping):
         contents = [contents]
@@ -107,7 +111,8 @@ def read_gemini(incoming: Incoming) -> GeminiRequest:
         reading.system({"parts": [{"text": system}]} if isinstance(system, str) else system)
     for at, content in enumerate(contents):
         reading.content(content, f"contents[{at}]")
-    settings = _camel(typed(fields, "generationConfig", dict) or {}, "generationConfig")
+    settings = _camel(fields.get("generationConfig") or {}, "generationConfig")
+    check_kinds(settings, GEMINI_SETTINGS, "generationConfig")
     params = {ours: settings[name] for name, ours in _SETTINGS.items() if settings.get(name) is not None}
     params |= _form(settings)
     tools, own_tool = _tools(fields)
@@ -263,7 +268,7 @@ def _tools(fields: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
     """Return the tools in OpenAI's format, and the path of the first tool that Google runs itself."""
     found: list[dict[str, Any]] = []
     own = ""
-    for at, given in enumerate(typed(fields, "tools", list, "of tools") or []):
+    for at, given in enumerate(fields.get("tools") or []):
         tool = _camel(given, f"tools[{at}]")
         declared = tool.get("functionDeclarations")
         if set(tool) - {"functionDeclarations"}:

@@ -13,6 +13,7 @@ from attrs import define, field
 from saga_core.ports import Usage
 from saga_core.tool_calls import GatheredCall
 from saga_server.http import (
+    MESSAGES,
     Choice,
     ClientRequest,
     Door,
@@ -23,6 +24,7 @@ from saga_server.http import (
     RequestError,
     StreamedCalls,
     calls_in,
+    check_kinds,
     counts,
     event,
     function_tool,
@@ -32,7 +34,6 @@ from saga_server.http import (
     short,
     to_json,
     tool_call,
-    typed,
     wrong_kind,
 )
 
@@ -56,6 +57,7 @@ _ERRORS = {
 def read_messages(incoming: Incoming) -> ClientRequest:
     """Read ``POST /v1/messages``, with the same texts in the same order. Raises ``RequestError``."""
     fields = incoming.fields()
+    check_kinds(fields, MESSAGES)
     listed = fields.get("messages")
     if not isinstance(listed, list) or not listed:
         raise RequestError("messages: missing or empty; send a list with at least one message", param="messages")
@@ -65,17 +67,17 @@ def read_messages(incoming: Incoming) -> ClientRequest:
     for at, message in enumerate(listed):
         messages += _message(message, f"messages[{at}]")
     params = {name: value for name, value in fields.items() if name not in _OWN}
-    if stops := typed(fields, "stop_sequences", list, "of texts"):
+    if stops := fields.get("stop_sequences"):
         params["stop"] = stops
-    if tools := typed(fields, "tools", list, "of tools"):
+    if tools := fields.get("tools"):
         params["tools"] = [_tool(tool, at) for at, tool in enumerate(tools)]
-        if choice := typed(fields, "tool_choice", dict):
+        if choice := fields.get("tool_choice"):
             params["tool_choice"] = _choice(choice)
     return ClientRequest(
         messages=messages,
         reply=MessagesFormat,
-        model=typed(fields, "model", str) or "",
-        stream=typed(fields, "stream", bool) or False,
+        model=fields.get("model") or "",
+        stream=fields.get("stream") or False,
         params=params,
     )
 

@@ -19,6 +19,8 @@ from saga_core.ports import Usage
 from saga_core.tool_calls import GatheredCall, GatheredCalls
 from saga_server.http import (
     CURRENT,
+    OLLAMA,
+    OLLAMA_OPTIONS,
     PLACE,
     Choice,
     ClientRequest,
@@ -30,6 +32,7 @@ from saga_server.http import (
     admit_unbilled,
     answer,
     call_of,
+    check_kinds,
     image,
     json_answer,
     json_form,
@@ -66,7 +69,7 @@ def read_generate(incoming: Incoming) -> ClientRequest:
 
     Raises ``RequestError`` naming the field, the value and what is allowed.
     """
-    fields = incoming.fields()
+    fields = _fields(incoming)
     for name, remedy in (("suffix", "SAGA fills no gaps"), ("template", "send raw: true with the template filled in")):
         if fields.get(name):
             raise RequestError(f"{name}: not taken here; {remedy}, or leave it out", param=name)
@@ -82,20 +85,27 @@ def read_generate(incoming: Incoming) -> ClientRequest:
 
 def read_chat(incoming: Incoming) -> ClientRequest:
     """Read ``POST /api/chat``. Raises ``RequestError`` naming the field, the value and what is allowed."""
-    return _chat(incoming, incoming.fields(), OllamaFormat)
+    return _chat(incoming, _fields(incoming), OllamaFormat)
+
+
+def _fields(incoming: Incoming) -> dict[str, Any]:
+    fields = incoming.fields()
+    check_kinds(fields, OLLAMA)
+    check_kinds(fields.get("options") or {}, OLLAMA_OPTIONS, "options")
+    return fields
 
 
 def _streams(fields: Mapping[str, Any]) -> bool:
     """Whether to stream the reply. Ollama streams by default."""
-    return typed(fields, "stream", bool) is not False
+    return fields.get("stream") is not False
 
 
 def _options(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return typed(fields, "options", dict) or {}
+    return fields.get("options") or {}
 
 
 def _chat(incoming: Incoming, fields: Mapping[str, Any], reply: Callable[[str], ReplyFormat]) -> ClientRequest:
-    listed = typed(fields, "messages", list, "of messages") or []
+    listed = fields.get("messages") or []
     incoming.check_count(len(listed), "messages")
     options = _options(fields)
     params = {
@@ -106,7 +116,7 @@ def _chat(incoming: Incoming, fields: Mapping[str, Any], reply: Callable[[str], 
     form = fields.get("format")
     if form == "json" or (isinstance(form, Mapping) and form):
         params |= json_form(None if form == "json" else form)
-    if tools := typed(fields, "tools", list, "of tools"):
+    if tools := fields.get("tools"):
         params["tools"] = tools
     if "think" in fields and fields["think"] is not True:
         params["reasoning_effort"] = fields["think"] or "none"
@@ -114,7 +124,7 @@ def _chat(incoming: Incoming, fields: Mapping[str, Any], reply: Callable[[str], 
     return ClientRequest(
         messages=list(_messages(listed)),
         reply=reply,
-        model=typed(fields, "model", str) or "",
+        model=fields.get("model") or "",
         stream=_streams(fields),
         params=params,
         window=max(0, size - params.get("max_tokens", 0)) if type(size) is int else 0,

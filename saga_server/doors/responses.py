@@ -13,6 +13,7 @@ from attrs import define, field
 from saga_core.ports import Usage
 from saga_core.tool_calls import GatheredCall
 from saga_server.http import (
+    RESPONSES,
     Choice,
     ClientRequest,
     Door,
@@ -21,6 +22,7 @@ from saga_server.http import (
     ReplyFormat,
     RequestError,
     StreamedCalls,
+    check_kinds,
     event,
     function_tool,
     image,
@@ -30,7 +32,6 @@ from saga_server.http import (
     short,
     to_json,
     tool_call,
-    typed,
     wrong_kind,
 )
 
@@ -55,6 +56,7 @@ _TOOL = ("name", "description", "parameters", "strict")
 def read_responses(incoming: Incoming) -> ClientRequest:
     """Read ``POST /v1/responses``. Raises ``RequestError`` naming the field, the value and what is allowed."""
     fields = incoming.fields()
+    check_kinds(fields, RESPONSES)
     for name in _STORED:
         if fields.get(name):
             raise RequestError(f"{name}: SAGA keeps no responses; send the whole chat in input", param=name)
@@ -66,7 +68,7 @@ def read_responses(incoming: Incoming) -> ClientRequest:
     if not isinstance(items, list) or not items:
         raise RequestError("input: missing or empty; send a text, or a list of items", param="input")
     incoming.check_count(len(items), "input", "items given")
-    instructions = typed(fields, "instructions", str)
+    instructions = fields.get("instructions")
     messages = [{"role": "system", "content": instructions}] if instructions else []
     messages += _messages(items)
     if not messages:
@@ -74,10 +76,10 @@ def read_responses(incoming: Incoming) -> ClientRequest:
     return ClientRequest(
         messages=messages,
         reply=partial(ResponsesFormat, request={name: fields.get(name) for name in (*_REPEATED, *_ALSO)}),
-        model=typed(fields, "model", str) or "",
-        stream=typed(fields, "stream", bool) or False,
+        model=fields.get("model") or "",
+        stream=fields.get("stream") or False,
         params=_params(fields),
-        user=typed(fields, "user", str),
+        user=fields.get("user"),
     )
 
 
@@ -140,10 +142,10 @@ def _params(fields: Mapping[str, Any]) -> dict[str, Any]:
     params = {name: fields[name] for name in _SAME if fields.get(name) is not None}
     if fields.get("max_output_tokens") is not None:
         params["max_completion_tokens"] = fields["max_output_tokens"]
-    reasoning = typed(fields, "reasoning", dict) or {}
+    reasoning = fields.get("reasoning") or {}
     if reasoning.get("effort"):
         params["reasoning_effort"] = reasoning["effort"]
-    text = typed(fields, "text", dict) or {}
+    text = fields.get("text") or {}
     if text.get("verbosity"):
         params["verbosity"] = text["verbosity"]
     form = text.get("format")
@@ -152,7 +154,7 @@ def _params(fields: Mapping[str, Any]) -> dict[str, Any]:
         params["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif isinstance(form, Mapping) and form.get("type") == "json_object":
         params |= json_form(None)
-    if tools := typed(fields, "tools", list, "of tools"):
+    if tools := fields.get("tools"):
         params["tools"] = [_tool(tool, f"tools[{at}]") for at, tool in enumerate(tools)]
         choice = fields.get("tool_choice")
         if isinstance(choice, Mapping):

@@ -43,6 +43,16 @@ from saga_server.http.cpu_shares import FAIR_SHARES, LARGE_REQUESTS, FairShares,
 from saga_server.http.door import DOORS, PLACE, Door, Doors, ModelFormat, PathPattern
 from saga_server.http.errors import Failure, RequestError, error_json, openai_error
 from saga_server.http.exchange import EXCHANGES, Exchanges, NarratorTools
+from saga_server.http.field_kinds import (
+    CHAT,
+    GEMINI,
+    GEMINI_SETTINGS,
+    MESSAGES,
+    OLLAMA,
+    OLLAMA_OPTIONS,
+    RESPONSES,
+    check_kinds,
+)
 from saga_server.http.json_body import check_text, kind_of, read_json, short, to_json, typed, wrong_kind
 from saga_server.http.open_connections import CONNECTIONS, Connections
 from saga_server.http.other_servers import (
@@ -85,6 +95,7 @@ __all__ = [
     "BEARER",
     "BODY",
     "BY_TOOL",
+    "CHAT",
     "COMMENT",
     "CONNECTIONS",
     "CURRENT",
@@ -92,6 +103,8 @@ __all__ = [
     "DOORS",
     "EXCHANGES",
     "FAIR_SHARES",
+    "GEMINI",
+    "GEMINI_SETTINGS",
     "HELPER",
     "KEY_REQUIRED",
     "LARGE_REQUESTS",
@@ -99,11 +112,15 @@ __all__ = [
     "LOG",
     "LOG_TAIL",
     "MAX_CHOICES",
+    "MESSAGES",
     "METRICS",
+    "OLLAMA",
+    "OLLAMA_OPTIONS",
     "PLACE",
     "READINESS",
     "REFUSALS",
     "RELOADING",
+    "RESPONSES",
     "SAGA",
     "WORKER",
     "Action",
@@ -134,6 +151,7 @@ __all__ = [
     "call_of",
     "calls_in",
     "check_access",
+    "check_kinds",
     "check_text",
     "choose_engine",
     "counts",

@@ -11,6 +11,7 @@ from saga_core.messages import PromptPlan
 from saga_core.ports import TextCall, TextWire
 from saga_core.text_prompt import TextPrompt, read_prompt, write_prompt
 from saga_server.http.errors import RequestError
+from saga_server.http.field_kinds import TEXT, check_kinds
 from saga_server.http.json_body import check_text, kind_of, read_json, typed
 from saga_server.http.reply_format import ReplyFormat
 
@@ -208,6 +209,7 @@ def read_text(
     ``stream`` is the mode that the path implies; if it is None, the field ``stream`` decides.
     Raises ``RequestError`` naming the field, the value and what is allowed.
     """
+    check_kinds(fields, TEXT)
     prompt = fields.get("prompt")
     if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str):
         prompt = prompt[0]
@@ -224,8 +226,8 @@ def read_text(
     choices = (typed(fields, "n", int) if wire == "openai" else None) or 1
     if not 1 <= choices <= MAX_CHOICES:
         raise RequestError(f"n: {choices} is not allowed; give 1 to {MAX_CHOICES}", param="n")
-    options = typed(fields, "stream_options", dict) or {}
-    streamed = (typed(fields, "stream", bool) or False) if stream is None else stream
+    options = fields.get("stream_options") or {}
+    streamed = (fields.get("stream") or False) if stream is None else stream
     own = _OF_TEXTS if wire != "kobold" else frozenset({"prompt"})
     dropped = own if streamed else own | {"stream_options"}
     return ClientRequest(
@@ -235,7 +237,7 @@ def read_text(
         stream=streamed,
         params={name: value for name, value in fields.items() if name not in dropped},
         choices=choices,
-        user=fields["user"] if isinstance(fields.get("user"), str) else None,
+        user=fields.get("user"),
         wants_usage=options.get("include_usage") is True,
         window=_window(fields),
         nameless=True,
@@ -245,7 +247,7 @@ def read_text(
 
 def _model(fields: Mapping[str, Any]) -> str:
     """Return the model's name. Frontends without a model send ``undefined`` or ``null``."""
-    model = typed(fields, "model", str) or ""
+    model = fields.get("model") or ""
     return "" if model in ("undefined", "null") else model
 
 
