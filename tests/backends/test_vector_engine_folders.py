@@ -165,6 +165,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.deep  # three processes that import an engine
 async def test_what_was_acknowledged_survives_kills(backend: Backend, tmp_path: Path) -> None:
     path = tmp_path / "v"
     acknowledged: list[int] = []

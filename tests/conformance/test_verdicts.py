@@ -150,7 +150,7 @@ def saying(of: str, *said: Capability) -> Harness:
 @pytest.mark.parametrize(
     ("of", "lie", "clauses"),
     [
-        ("vector-memory", Capability.DURABLE, ("L-11", "L-12")),
+        pytest.param("vector-memory", Capability.DURABLE, ("L-11", "L-12"), marks=pytest.mark.deep),
         ("state-memory", Capability.COMPACTS, ("L-24",)),
         ("vector-memory", Capability.COMPACTS, ("L-24",)),
         ("state-memory", Capability.SHARED, ("L-15",)),

@@ -49,7 +49,9 @@ print([name for name in sys.modules if name.startswith("saga_server.hosting")])
 """
 
 
-@pytest.mark.parametrize("program", [_EMBEDDED, _SERVED], ids=["embedded", "served"])
+@pytest.mark.parametrize(
+    "program", [pytest.param(_EMBEDDED, marks=pytest.mark.deep), _SERVED], ids=["embedded", "served"]
+)
 def test_who_has_it_alone_imports_nothing_for_others(program: str, tmp_path: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", program + _NAMED, str(tmp_path)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

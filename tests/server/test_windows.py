@@ -26,7 +26,7 @@ _SAID = "import sys; from saga_server.terminal import *; let_everything_be_said(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="another process cannot be sent SIGINT there")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.deep), signal.SIGTERM])
 def test_a_loop_that_takes_no_signals(tmp_path: Path, number: signal.Signals) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _WITHOUT_SIGNALS], cwd=tmp_path, stdout=subprocess.PIPE, text=True

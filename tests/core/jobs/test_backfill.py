@@ -189,31 +189,31 @@ async def test_a_model_that_cannot_read_several_turns_is_asked_about_each_and_th
         assert "small cannot be asked about several turns" in (await saga.status())["degraded"]["extraction.windows"]
 
 
-async def test_windows_are_tried_again_by_themselves_and_when_somebody_asks() -> None:
+@pytest.mark.parametrize("asked", [True, pytest.param(False, marks=pytest.mark.deep)])
+async def test_windows_are_tried_again_by_themselves_and_when_somebody_asks(asked: bool) -> None:
     class Learning(Reader):
         able = False
 
         def answer(self, text: str) -> str:
             return "What do you mean?" if "## Turn 2" in text and not self.able else super().answer(text)
 
-    for asked in (False, True):
-        reader = Learning()
-        async with taken(100, reader) as (saga, session):
-            saga.parts.background.extraction.pace.pause = 8
-            await saga.background.backfill.step(session, 24)
-            assert "extraction.windows" in (await saga.status())["degraded"]
-            reader.able = True
-            if asked:
-                await saga.background.backfill.again(session)
-                assert "extraction.windows" not in (await saga.status())["degraded"]
-            before = len(reader.asked)
-            await saga.background.backfill.step(session, 24)
-            calls = len(reader.asked) - before
-            assert calls == 2 if asked else calls < 24, "it is asked about several at once again"
+    reader = Learning()
+    async with taken(100, reader) as (saga, session):
+        saga.parts.background.extraction.pace.pause = 8
+        await saga.background.backfill.step(session, 24)
+        assert "extraction.windows" in (await saga.status())["degraded"]
+        reader.able = True
+        if asked:
+            await saga.background.backfill.again(session)
             assert "extraction.windows" not in (await saga.status())["degraded"]
-            while (state := await saga.background.backfill.step(session, 64)).left:
-                assert state.read
-            assert (await saga.describe(session))["location"] == PLACES[100 % 7]
+        before = len(reader.asked)
+        await saga.background.backfill.step(session, 24)
+        calls = len(reader.asked) - before
+        assert calls == 2 if asked else calls < 24, "it is asked about several at once again"
+        assert "extraction.windows" not in (await saga.status())["degraded"]
+        while (state := await saga.background.backfill.step(session, 64)).left:
+            assert state.read
+        assert (await saga.describe(session))["location"] == PLACES[100 % 7]
 
 
 async def test_what_is_read_waits_at_its_turn_until_a_person_accepts_it() -> None:

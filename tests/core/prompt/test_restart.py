@@ -106,7 +106,7 @@ def before_the_last_breakpoint(blocks: tuple[Block, ...]) -> list[Block]:
 @pytest.mark.parametrize(
     ("window", "floats", "pauses"),
     [
-        pytest.param(200_000, True, {}, id="floats"),
+        pytest.param(200_000, True, {}, id="floats", marks=pytest.mark.deep),
         pytest.param(200_000, False, {7: 400.0, 11: 40_000.0}, id="pauses"),
         pytest.param(7_000, True, {6: 400.0}, id="cut"),
     ],

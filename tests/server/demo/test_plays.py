@@ -65,6 +65,7 @@ def test_the_adventure_ends_as_it_should(language: str, stores: tuple[str, ...],
     assert (tmp_path / "data" / "server.log").is_file()
 
 
+@pytest.mark.deep  # it plays the whole demonstration
 async def test_a_wrong_end_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     short = evolve(HARROW, steps=HARROW.steps[:2], final=Expected(hp=99, dead=frozenset({"Corin Fenwright"})))
     server = ServerProcess(tmp_path, "lite", "harrow")
