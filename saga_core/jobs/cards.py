@@ -15,8 +15,9 @@ from attrs import define, field
 from cachetools import LRUCache
 
 from saga_core.background import DONE, Job, Step
-from saga_core.errors import NotFound, UpstreamError
+from saga_core.errors import NotFound, QuotaExceeded, UpstreamError
 from saga_core.jobs.asking import Asking
+from saga_core.jobs.extraction import LOOK_AGAIN
 from saga_core.jobs.personas import introduced
 from saga_core.language import detect
 from saga_core.model import Delta, Source, deltas
@@ -73,6 +74,9 @@ class CardsJob(Job):
             await self._record(session, reading)
         except NotFound:
             return DONE  # the session was deleted
+        except QuotaExceeded as over:
+            self._cards[session] = card
+            return Step(again_in=min(over.free_in, LOOK_AGAIN))
         except (ModelCallFailed, UpstreamError) as error:
             log.warning("session %s: its card is read by rules alone: %s", session, error)
             self.asking.counters.add("cards.failures")
@@ -89,7 +93,7 @@ class CardsJob(Job):
             return found
         language = detect(card, live.world.language)
         paid = self.asking.paid(live, live.tree.root)
-        found = await read_card(card, language, reader, before_call=self.asking.before_call, paid=paid)
+        found = await read_card(card, language, reader, before_call=self.asking.admitted(live), paid=paid)
         self._read[key] = found
         self.asking.counters.add("cards.read")
         return found

@@ -56,7 +56,7 @@ class Chapters:
         plan = rewriting_plan(view, style, self.count)
         paid = self.asking.paid(live, path[-1].id)
         try:
-            answer = await self.call.ask(plan, before_call=self.asking.before_call, paid=paid)
+            answer = await self.call.ask(plan, before_call=self.asking.give_way, paid=paid)
         except ModelCallFailed as failed:
             raise UpstreamError(f"chapters: {failed}", passing=not failed.answered) from None
         text = rewritten(answer.text, view, plan)

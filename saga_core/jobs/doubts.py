@@ -15,7 +15,7 @@ from attrs import define, field
 from cachetools import LRUCache
 
 from saga_core.background import DONE, Step
-from saga_core.errors import NotFound, UpstreamError
+from saga_core.errors import NotFound, QuotaExceeded, UpstreamError
 from saga_core.jobs.asking import Asking
 from saga_core.jobs.personas import introduced, was_merged
 from saga_core.jobs.views import FollowingJob
@@ -84,6 +84,9 @@ class DoubtsJob(FollowingJob):
             return DONE if turn is None else await self._look(live, turn)
         except NotFound:
             return DONE  # the session was deleted
+        except QuotaExceeded:
+            self._looked[session].asked = -EVERY  # they are asked at the next turn
+            return DONE
         except (ModelCallFailed, UpstreamError) as error:
             log.warning("session %s: whether two names mean one person stays open: %s", session, error)
             self.asking.counters.add("names.failures")
@@ -134,7 +137,7 @@ class DoubtsJob(FollowingJob):
         ]
         language = detect(pairs[0].story, live.world.language)
         paid = self.asking.paid(live, turn)
-        found = await read_pairs(pairs, language, self.reader, before_call=self.asking.before_call, paid=paid)
+        found = await read_pairs(pairs, language, self.reader, before_call=self.asking.admitted(live), paid=paid)
         self.asking.counters.recover(DOUBTS)
         self.asking.counters.add("names.asked", len(found))
         return [(each.doubt, each.same, each.words) for each in found]

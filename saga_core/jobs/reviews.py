@@ -19,7 +19,8 @@ from attrs import define, evolve, field, frozen
 from saga_core.background import DONE, Foreground, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters, set_log_context
-from saga_core.errors import BadInput, LeaseLost, NotFound, SagaError, in_words
+from saga_core.errors import BadInput, LeaseLost, NotFound, QuotaExceeded, SagaError, in_words
+from saga_core.hosting import Admission
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
 from saga_core.jobs.remote_state import ForgettingJob
@@ -123,6 +124,7 @@ class ReviewsJob(FollowingJob):
     """Name of a curator -> the curator that reviews if it fails."""
     remote: ForgettingJob
     """Removes what curators store of sessions outside the process."""
+    admission: Admission | None = None
     paces: Mapping[str, Pace] = field(factory=dict)
     """Name of a curator -> how often it reviews, if that is not every ``interval`` turns."""
     asking: frozenset[str] = frozenset()
@@ -245,6 +247,8 @@ class ReviewsJob(FollowingJob):
         failure = desk.failed.get(name) or _Failure(0, 0, "")
         if live.tree.get(due.turn).depth < failure.from_depth:
             return False
+        if not await self._may_ask(live, curator):
+            return False
         desk.reviewing = due.turn
         set_log_context(turn=due.turn)
         try:
@@ -262,6 +266,17 @@ class ReviewsJob(FollowingJob):
         self.done += 1
         if whole:
             self.counters.recover(f"curation.{name}")
+        return True
+
+    async def _may_ask(self, live: LiveSession, curator: Curator) -> bool:
+        """Whether the quotas of the session's owner allow a review that calls a model. Otherwise it stays due."""
+        if self.admission is None or Capability.RESIDENT in curator.info.capabilities:
+            return True
+        try:
+            await self.admission.admit_call(live.session.owner)
+        except QuotaExceeded:
+            self.counters.add("curation.over_quota")
+            return False
         return True
 
     def _failed(self, desk: _Desk, live: LiveSession, curator: Curator, due: Due, error: Exception, tries: int) -> None:

@@ -12,6 +12,9 @@ from saga_core.trackers.tracker import Tracker
 _ENOUGH = 3
 """Different words of a sort of story that a card must have, and how many times as many as those of another sort."""
 
+_READ = 65_536
+"""Characters of a card that are looked at. Some clients send a whole chat as one text."""
+
 
 def trackers_of(profile: str, language: str) -> tuple[Tracker, ...]:
     """What a story of a profile counts by itself, named in a language."""
@@ -21,7 +24,7 @@ def trackers_of(profile: str, language: str) -> tuple[Tracker, ...]:
 
 def guessed_profile(card: str) -> str:
     """The profile of what a card speaks of; empty if it does not speak clearly of one sort of story."""
-    plain = normalized("NFKC", card).casefold()
+    plain = normalized("NFKC", card[:_READ]).casefold()
     found: dict[str, int] = {}
     for profile in (ROMANCE, MYSTERY, ADVENTURE):
         patterns = (str(getattr(each.genres, profile)) for each in every())

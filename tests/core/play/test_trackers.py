@@ -285,6 +285,12 @@ def test_a_profile_is_guessed_from_a_card_that_speaks_clearly(card: str, profile
     assert guessed_profile(card) == profile
 
 
+def test_the_sort_of_a_story_is_guessed_from_the_beginning_of_a_long_text() -> None:
+    clues = " alibi detective murder suspect clue corpse"
+    assert guessed_profile("." * 60_000 + clues) == "mystery"
+    assert guessed_profile("." * 70_000 + clues) == ""
+
+
 @pytest.mark.parametrize("language", ["en", "ko", "ja", "zh"])
 def test_a_plain_story_is_asked_half_as_much(language: str) -> None:
     plain = NO_TRACKERS.in_profile("plain", trackers_of("plain", language))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from saga_core.errors import QuotaExceeded
 from tests.server.client import CHAT, Client, Reply, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says
@@ -250,6 +251,54 @@ async def test_an_adopted_history_is_read_as_far_as_the_day_allows_and_no_more_a
         clock.at += 86_400.0
         await saga.drain(20)
         assert read() == second
+
+
+COOK = (
+    ("The cook, Mrs. Pike, bangs a pot.", "location: galley\npresent: [Mrs. Pike]"),
+    ("You step out on the deck.", "location: deck\npresent: []"),
+    ('"Margery Pike, cook," she says, and Mrs. Pike shakes your hand.', "present: [Margery Pike]"),
+    ("Rain.", "hp_change: 0"),
+)
+
+
+async def test_cards_names_and_reviews_are_asked_about_only_as_far_as_the_quotas_allow(
+    serve: Serve, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def used_up(self: Any, owner: str) -> None:
+        raise QuotaExceeded("tokens_a_day: used up", quota="tokens_a_day", free_in=0.3)
+
+    def asked() -> list[str]:
+        return [each.body["model"] for each in upstream.requests if each.body["model"] != "narrator-1"]
+
+    upstreams = {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}
+    models = {"extraction": "reader/reader-1", "curator": "reader/judge-1", "narration": "openai/narrator-1"}
+    providers = {"openai": upstreams, "reader": {"dialect": "openai", **upstreams}}
+    curator = {"interval": 2, "backend": "direct"}
+    async with serve(server={"api_keys": [ADMIN]}, providers=providers, models=models, curator=curator) as found:
+        saga, admin = found.server.saga, Client(found.server, found.http, ADMIN)
+        mina = await player(admin)
+        kind = type(saga.parts.admission)
+        with monkeypatch.context() as patch:
+            patch.setattr(kind, "admit_call", used_up)
+            told: list[str] = []
+            for text, block in COOK:
+                upstream.then(says(f"{text}\n\n```state\n{block}\n```"))
+                reply = await mina.chat(
+                    words(*told, "I go on.", system="Dez is a courier. He carries a letter of his aunt.")
+                )
+                told += ["I go on.", reply.text]
+                await saga.drain(20)
+            assert asked() == []
+            assert not (await admin.get("/api/status")).json["degraded"]
+        upstream.otherwise = says("Rain.\n\n```state\nhp_change: 0\n```")
+        for _ in range(4):
+            reply = await mina.chat(
+                words(*told, "I go on.", system="Dez is a courier. He carries a letter of his aunt.")
+            )
+            told += ["I go on.", reply.text]
+            await saga.drain(20)
+        assert asked().count("reader-1") >= 2, "the card and the names wait until they are allowed"
+        assert "judge-1" in asked()
 
 
 async def test_keys_of_the_settings_have_no_limits(admin: Client) -> None:
