@@ -11,6 +11,7 @@ from typing import BinaryIO
 from attrs import define, field
 
 from saga_core.imports.records import Asset, Unreadable
+from saga_core.language import without_needless_marks
 
 MEMBERS = 20_000
 MEMBER = 256 << 20
@@ -74,7 +75,7 @@ def open_archive(file: BinaryIO) -> Archive:
 
 def plain_name(path: str, taken: Callable[[str], bool] = lambda name: False) -> str:
     """Turn a path into a plain file name that every operating system accepts and that is not ``taken``."""
-    name = _UNSAFE.sub("_", path.replace("\\", "/").strip("/").rpartition("/")[2]).strip(" .")
+    name = _UNSAFE.sub("_", without_needless_marks(path).replace("\\", "/").strip("/").rpartition("/")[2]).strip(" .")
     name = name[: _LONGEST[0]].encode("utf-8", "ignore")[: _LONGEST[1]].decode("utf-8", "ignore").strip(" .")
     if not name or _RESERVED.fullmatch(name):
         name = f"_{name}"

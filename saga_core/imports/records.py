@@ -32,15 +32,22 @@ class Loss:
     """The first place where it was found."""
 
 
+_MOST_LOSSES = 1_000
+_OTHERS = "other fields"
+
+
 @define
 class Losses:
-    """Collects losses, and counts those with the same field, verdict and reason."""
+    """Collects losses, and counts those with the same field, verdict and reason. Beyond a number, fields are counted
+    together."""
 
     _found: dict[tuple[str, Verdict, str], tuple[int, str]] = field(factory=dict)
 
     def add(self, name: str, verdict: Verdict, why: str, where: str = "", count: int = 1) -> None:
         """Note that a field was mapped or dropped."""
         key = (name, verdict, why)
+        if len(self._found) >= _MOST_LOSSES and key not in self._found:
+            key = (_OTHERS, verdict, "there are too many to name each")
         before, first = self._found.get(key, (0, where))
         self._found[key] = (before + count, first)
 

@@ -70,6 +70,21 @@ def test_long_names_are_refused_by_their_field() -> None:
     assert "the player's name has 20,000" in why(samples.jsonl(*rows))
 
 
+def test_no_character_of_a_name_turns_the_name_of_a_folder_around() -> None:
+    world = world_of(Card(name="Ann\u202egpj\u2066", version="2"), (), "x", Losses()).world
+    assert world.name == "Anngpj"
+
+
+def test_very_many_losses_are_counted_together() -> None:
+    losses = Losses()
+    for number in range(5_000):
+        losses.add(f"extensions.{number}", "dropped", "of another tool", "a.json")
+    losses.add("extensions.7", "dropped", "of another tool")
+    found = losses.listed()
+    assert len(found) == 1_001 and sum(each.count for each in found) == 5_001
+    assert (found[-1].field, found[-1].count, found[7].count) == ("other fields", 4_000, 2)
+
+
 def test_swipes_count_as_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importer, "MESSAGES", 10)
     swipes = [f"It is {number}." for number in range(9)]
