@@ -21,7 +21,7 @@ from saga_core.errors import StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import begin_parts, end_parts
 from saga_core.journal.keys import PAGE, delete_below, pages, put_rows, rows, value
-from saga_core.journal.records import entries_of
+from saga_core.journal.records import entries_of, recordable
 from saga_core.model import Session, Turn, TurnNode
 from saga_core.stores import Batch, Key, StateKV
 
@@ -83,7 +83,7 @@ async def write_turns(
         for start in range(0, len(turns), AT_ONCE):
             puts: dict[Key, bytes] = {}
             for turn, node in turns[start : start + AT_ONCE]:
-                puts[keys.turn(session.id, turn.id)] = codec.encode(turn)
+                puts[keys.turn(session.id, turn.id)] = codec.encode(recordable(turn))
                 puts[keys.node(session.id, turn.id)] = codec.encode(node)
             await kv.commit(Batch(puts))
         for number, part in enumerate(later):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from functools import partial
 from typing import Any
 
 import pytest
 
 from saga_core import Saga
+from saga_core.journal import records
 from saga_core.maintenance import ImportOptions
 from saga_core.model import TurnKind
 from tests.core.imports import samples
@@ -91,3 +93,14 @@ async def test_every_end_of_a_chat_is_found() -> None:
 @pytest.mark.deep
 async def test_every_end_of_a_chat_of_500_turns_is_found() -> None:
     await every_end_is_found(500, 20, CPU_SECONDS)
+
+
+async def test_a_message_that_is_too_long_for_a_record_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "cut", partial(records.cut, most=100_000))
+    rows = [samples.HEADER, samples.message("Alex", "On.", user=True), samples.message("Ysolde", "w " * 100_000)]
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        found = await saga.maintenance.import_files([("main.jsonl", samples.jsonl(*rows))], ImportOptions())
+        (session,) = [each.session for each in found.things if each.session]
+        live = await saga.parts.live.get(session)
+        (turn,) = await live.turns([live.head])
+    assert len(turn.reply) < 100_000 and "are not recorded; sha256" in turn.reply
