@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from conformance.assertions import CheckFailed, refusal
+from conformance.assertions import CheckFailed, refusal, shown
 from saga_core.errors import SagaError
 from saga_core.stores import Fence
 
@@ -24,16 +24,9 @@ class StoreCall:
     options: Mapping[str, Any] = field(factory=dict)
 
     def __str__(self) -> str:
-        parts = [_shown(value) for value in self.args]
-        parts += [f"{name}={_shown(value)}" for name, value in self.options.items()]
+        parts = [shown(value) for value in self.args]
+        parts += [f"{name}={shown(value)}" for name, value in self.options.items()]
         return f"{self.method}({', '.join(parts)})"
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)
-    except RecursionError:
-        return f"a {type(value).__name__} nested deeper than can be shown"
 
 
 def call(method: str, *args: Any, **options: Any) -> StoreCall:

@@ -167,6 +167,9 @@ class Asked:
         self._store = store
         self._retries = retries
 
+    def __repr__(self) -> str:
+        return f"an open {type(self._store).__name__}"
+
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._store, name)
         if not inspect.iscoroutinefunction(found):

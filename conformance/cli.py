@@ -38,6 +38,8 @@ def _writable(_context: click.Context, _option: click.Parameter, file: Path | No
     return file
 
 
+_BRIEF = 200
+"""Characters of a failure that are printed at once. The summary has more."""
 _FILE: Any = {"type": click.Path(dir_okay=False, writable=True, path_type=Path), "callback": _writable}
 
 
@@ -74,7 +76,9 @@ def run_command(
 
     def watch(outcome: Outcome) -> None:
         if verbose or outcome.status in (Status.FAIL, Status.STALE):
-            click.echo(f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})", err=True)
+            about = f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})"
+            why = f": {outcome.detail.splitlines()[0][:_BRIEF]}" if outcome.status is Status.FAIL else ""
+            click.echo(about + why, err=True)
 
     def late(check: str, seconds: float) -> None:
         click.echo(f"{'running':>12}  {check} for {seconds:g} seconds", err=True)
@@ -96,6 +100,8 @@ def run_command(
 @click.argument("wanted", nargs=-1)
 def clauses_command(wanted: tuple[str, ...]) -> None:
     """Print all clauses, or only the clauses WANTED, each with the places of its checks."""
+    if unknown := [name for name in wanted if name not in clauses()]:
+        raise click.UsageError(f"no clause {', '.join(unknown)}; `conformance clauses` lists them all")
     for name, clause in clauses().items():
         if not wanted or name in wanted:
             click.echo(f"{name} {clause.level}. {clause.text}")

@@ -33,6 +33,11 @@ def _callable(_harness: object, _attribute: object, opener: Any) -> None:
         raise BadInput(f"open: is a {type(opener).__name__}; give a coroutine function that takes a folder")
 
 
+def _callable_contents(_harness: object, _attribute: object, contents: Any) -> None:
+    if not callable(contents):
+        raise BadInput(f"contents: is a {type(contents).__name__}; give a function that takes a file and returns bytes")
+
+
 def _frozen(provides: Iterable[Capability]) -> frozenset[Capability]:
     return frozenset(provides)
 
@@ -44,7 +49,7 @@ class RawRead:
     rows: str
     """A reading statement that returns at least two rows once a scope holds three nodes."""
     writes: tuple[str, ...]
-    """Statements that would change something, each in a different way."""
+    """Statements that would change something, each in a different way. ``query`` has to refuse them."""
 
 
 @frozen
@@ -64,6 +69,9 @@ class Harness:
     """The share of the true nearest neighbours that an approximate vector store finds."""
     retries: int = 0
     """How often to retry a call that raised ``StoreUnavailable``, for services that occasionally reject calls."""
+    contents: Callable[[Path], bytes] = field(default=Path.read_bytes, validator=_callable_contents)
+    """What a file of the store holds, for a store that compresses or encrypts and declares ``COMPACTS``: everything
+    that is in the file, decoded, not only what the store would still return."""
     journal: Callable[[Path], Awaitable[Any]] | None = None
     """Opens the StateKV of the same engine that has the same ``info.identity``, in the same directory. Required if
     ``SHARED`` is provided by a graph, vector or cache store, whose writes a row of the journal fences."""

@@ -30,8 +30,8 @@ from saga_core.stores.validate import check_store
 
 DEFAULT_SEED = 20_260_101
 _HINT = " (for a service that occasionally rejects calls, set Harness(retries=…) to the number of retries)"
-_PATIENCE = 300.0
-"""Timeout in seconds for a check that is a coroutine function. A check that takes longer hangs."""
+_PATIENCE, _BRIEF_PATIENCE = 300.0, 100.0
+"""Timeout in seconds for a check that is a coroutine function, and in a quick run. A check that takes longer hangs."""
 
 
 def applicable(harness: Harness) -> tuple[Check, ...]:
@@ -180,7 +180,7 @@ def _perform(case: Case, check: Check) -> str:
 
 
 async def _within(case: Case, check: Check) -> Any:
-    async with within(_PATIENCE, "the check"):
+    async with within(_BRIEF_PATIENCE if case.brief else _PATIENCE, "the check"):
         case.store = await case.open()
         made = check.run(case)
         return await made if isinstance(made, Awaitable) else made

@@ -68,6 +68,8 @@ def test_what_cannot_be_found_ends_with_two() -> None:
 def test_clauses_are_listed() -> None:
     assert "S-12 MUST. Two commits" in CliRunner().invoke(main, ["clauses", "S-12"]).output
     assert CliRunner().invoke(main, ["clauses"]).output.count("\n") > 100
+    unknown = CliRunner().invoke(main, ["clauses", "S-99", "S-12"])
+    assert (unknown.exit_code, "no clause S-99; " in unknown.output) == (2, True)
 
 
 def test_saga_has_it_too() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,7 @@ def test_the_recall_is_measured_and_told() -> None:
 def test_a_store_that_asks_who_runs_it_is_told_nothing() -> None:
     done = told("ASKS", "--only", "G-24")
     assert done.exit_code == 1, done.output
+    assert re.search(r"^ +fail  G-24\.\w+ \(G-24\): \w", done.stderr, re.M), "why it fails is printed at once"
 
 
 @pytest.mark.parametrize(("options", "code"), [pytest.param((), 0, marks=pytest.mark.deep), (("--strict",), 3)])

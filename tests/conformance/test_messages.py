@@ -10,13 +10,15 @@ import pytest
 
 from conformance import Capability, CheckFailed, Harness, Status, Verdict, run
 from conformance.assertions import same
+from conformance.calls import answer, call
+from conformance.case import Asked
 from conformance.report import Outcome, report_on, summary
 from saga_backends.md_cache.files import BACKEND
 from saga_backends.memory import MemoryCache, MemoryState, MemoryVector
 from saga_backends.state_kv.sqlite import BACKEND as SQLITE
 from saga_core.errors import Closed, StoreCorrupt, StoreError
 from saga_core.registry import OpenOptions
-from saga_core.stores import Hit, Key, Node, Pages
+from saga_core.stores import Batch, Hit, Key, Node, Pages
 from tests.conformance.harnesses import HARNESSES
 
 
@@ -171,3 +173,19 @@ def test_a_conformant_store_that_breaks_a_should_is_called_so() -> None:
     ]
     report = report_on(HARNESSES["cache-files"], outcomes, profile="quick", seed=1)
     assert summary(report).splitlines()[0] == "cache-files (cache): conformant, but breaks a SHOULD: L-23"
+
+
+class Escapes(MemoryState):
+    async def commit(self, *args: Any, **options: Any) -> None:
+        raise OSError(27, "File too large")
+
+
+async def test_what_escapes_is_not_behind_all_keys_of_a_call() -> None:
+    made = call("commit", Batch({("many", f"{n:03}"): b"7" for n in range(250)}))
+    with pytest.raises(CheckFailed, match=r"… \(\d+ characters\)\) let OSError escape: \[Errno 27\]") as caught:
+        await answer(Escapes(), made)
+    assert len(str(caught.value)) < 800
+
+
+def test_a_store_that_opened_where_it_had_to_refuse_is_said_in_words() -> None:
+    assert repr(Asked(MemoryState(), 0)) == "an open MemoryState"

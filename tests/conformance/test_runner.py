@@ -53,14 +53,14 @@ class Late(MemoryState):
         await super().aclose()
 
 
-def _late(wrong: str) -> Outcome:
+def _late(wrong: str, profile: str = "default") -> Outcome:
     async def opened(path: Path) -> Any:
         store = Late()
         store.wrong = wrong
         return store
 
     (scan,) = (check for check in registered() if check.id == "S-4.scan_in_order")
-    return run_check(evolve(MEMORY, open=opened), scan)
+    return run_check(evolve(MEMORY, open=opened), scan, profile=profile)
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,11 @@ def test_a_timeout_is_told_with_its_own_seconds(wrong: str, told: str, monkeypat
     outcome = _late(wrong)
     assert outcome.status is Status.FAIL
     assert outcome.detail.splitlines()[0] == told
+
+
+def test_a_quick_check_hangs_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_BRIEF_PATIENCE", 0.25)
+    assert _late("scan hangs", "quick").detail == "the check did not end within 0.25 seconds"
 
 
 class OneAtATime(MemoryVector):

@@ -17,7 +17,16 @@ from conformance.runner import applicable
 from saga_backends.memory import MemoryState
 from saga_core.errors import NotFound
 from saga_core.stores import StoreInfo
-from tests.conformance.forgetful import FORGETFUL, LATE_DROP
+from tests.conformance.forgetful import (
+    DEFLATES,
+    FORGETFUL,
+    LATE_DROP,
+    Deflated,
+    KeepsClear,
+    KeepsDeflated,
+    deflated,
+    inflated,
+)
 from tests.conformance.harnesses import HARNESSES
 
 MEMORY = HARNESSES["state-memory"]
@@ -181,6 +190,32 @@ def test_compacting_reaches_what_was_replaced_and_dropped() -> None:
         assert statuses(report)["L-24.compacting_leaves_nothing"] is (
             Status.PASS if of == "state-sqlite" else Status.FAIL
         ), summary(report)
+
+
+_DEFLATED = Harness("deflated", "cache", partial(deflated, Deflated), DEFLATES)
+
+
+def _broken(file: Path) -> bytes:
+    raise ValueError("no such file in the archive")
+
+
+@pytest.mark.parametrize(
+    ("harness", "told"),
+    [
+        (_DEFLATED, "if the store compresses or encrypts, give Harness(contents=…), which decodes a file"),
+        (evolve(_DEFLATED, contents=inflated), ""),
+        (evolve(_DEFLATED, contents=inflated, open=partial(deflated, KeepsDeflated)), "still in old"),
+        (evolve(_DEFLATED, contents=inflated, open=partial(deflated, KeepsClear)), "still in log"),
+        (evolve(_DEFLATED, contents=lambda file: b""), "is in no file of the store"),
+        (evolve(_DEFLATED, contents=lambda file: "x"), "Harness.contents gave a str for "),
+        (evolve(_DEFLATED, contents=_broken), "Harness.contents raised ValueError for "),
+    ],
+)
+def test_what_a_store_compresses_is_looked_for_decoded(harness: Harness, told: str) -> None:
+    report = run(harness, profile="quick", only=["L-24"])
+    wanted = Status.FAIL if told else Status.PASS
+    assert statuses(report)["L-24.compacting_leaves_nothing"] is wanted, summary(report)
+    assert told in summary(report)
 
 
 def test_a_drop_that_reaches_the_disk_later_is_refused() -> None:
