@@ -358,6 +358,10 @@ class NameWords(Table):
     """What stands before a thing that is known, in Latin letters: the watch, and not "I watch"."""
     prepositions: Words = _NO_WORDS
     """What stands behind the kind in the name of a thing, in Latin letters: letter of the duke."""
+    somewhere: Words = _NO_WORDS
+    """Words that may stand for a place that was named before."""
+    nobody_else: Pattern = NEVER
+    """A text that tells of nobody who was named before: one without a pronoun, where the language demands one."""
     endearments: Words = _NO_WORDS
     """What is attached to a given name of one syllable: ``이`` in ``단이``."""
     honorifics: Phrases = ()
@@ -627,12 +631,13 @@ class ClockWords(Table):
     """A day counted from the first, with the group ``day``."""
     date: Pattern = NEVER
     """The same, where it is a length of time unless an hour or a part of the day follows."""
-    next_day: Pattern = NEVER
+    days_ahead: Mapping[str, int] = _NO_NUMBERS
+    """Patterns of days by how far they are ahead: today 0, tomorrow 1. The first that is found counts."""
     oclock: Pattern = NEVER
     """What stands behind the number of an hour."""
     between: Pattern = NEVER
     """An hour with the minutes before it, ``NUMBER`` for each, with the groups ``hour``, ``minute`` and, for what takes
-    minutes away, ``to``: ten to six. Half an hour is in the group ``thirty``, a quarter in ``quarter``."""
+    minutes away, ``to``: ten to six, at nine. Half an hour is in the group ``thirty``, a quarter in ``quarter``."""
     parts: Mapping[str, int] = _NO_NUMBERS
     """Patterns of parts of the day, with the hour at which they begin."""
 

@@ -17,7 +17,7 @@ from saga_core.naming.forms import (
     same_name,
     words_of,
 )
-from saga_core.naming.in_short import short_names, titles_alone
+from saga_core.naming.in_short import parts_alone, short_names, titles_alone
 from saga_core.naming.names import (
     Names,
     is_particular,
@@ -43,6 +43,7 @@ __all__ = [
     "made_one",
     "may_be",
     "name_words",
+    "parts_alone",
     "pattern_of",
     "patterns_of",
     "remarked",

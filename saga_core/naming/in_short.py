@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from itertools import takewhile
+from itertools import chain, takewhile
 
-from saga_core.language import clean_name, folded_kana, has_katakana, is_kana, is_unspaced
+from saga_core.language import clean_name, folded_kana, has_katakana, is_hangul, is_kana, is_unspaced
 from saga_core.model import Entity, Kind
-from saga_core.naming.forms import name_words, offices_in, titles_of
+from saga_core.naming.forms import fold, name_words, offices_in, titles_of, untitled
 from saga_core.naming.names import words_of_thing
 
 _REMARK = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]|[,，、].*")
@@ -47,6 +47,31 @@ def titles_alone(entities: Iterable[Entity]) -> dict[str, str]:
                 bearers.setdefault(office, set()).add(each.id)
     alone = ((office, ids.pop()) for office, ids in bearers.items() if len(ids) == 1)
     return {title: id_ for office, id_ in alone for title in titles_of(office)}
+
+
+def parts_alone(entities: Iterable[Entity]) -> dict[str, tuple[str, ...]]:
+    """The first and last names that only one of the people has, by id: Barty and Pike, of Barty Pike."""
+    bearers: dict[str, set[str]] = {}
+    for each in entities:
+        if each.kind is Kind.CHARACTER:
+            for part in chain.from_iterable(map(_first_and_last, each.names)):
+                bearers.setdefault(part, set()).add(each.id)
+    alone: dict[str, tuple[str, ...]] = {}
+    for part, (id_, *others) in bearers.items():
+        if not others:
+            alone[id_] = (*alone.get(id_, ()), part)
+    return alone
+
+
+@lru_cache(maxsize=8_192)
+def _first_and_last(name: str) -> tuple[str, ...]:
+    plain = _REMARK.sub("", clean_name(name)).strip()
+    if len(plain) in (3, 4) and (all(map(is_hangul, plain)) or all(map(_is_han, plain))):
+        return (plain[1:],)
+    whole = {fold(word): word for word in plain.split()}
+    words = [whole.get(word, word) for word in untitled(list(whole))]
+    ends = words[:1] if {*words[1:2]} & {"the", "of"} else [*words[:1], *words[-1:]]
+    return tuple(dict.fromkeys(each for each in ends if len(each) > 1 and each != plain))
 
 
 @lru_cache(maxsize=8_192)

@@ -48,6 +48,14 @@ GIVEN = deltas.ItemTransferred("p", "m", "l")
         (deltas.StatusChanged("m", "burnt hand"), "Mara has a burnt hand.", "Mara has a cut cheek.", False),
         (deltas.StatusChanged("m", "dead"), "Mara falls and moves no more.", "Mara falls, and gets up.", True),
         (deltas.HpChanged("p", -3), "It hurts.", "It does not hurt.", True),
+        (GIVEN, "Mara takes the lantern.", "The old woman takes the lantern.", True),
+        (GIVEN, "Mara takes the lantern.", "The lantern stays under your arm, and nobody asks.", False),
+        (GIVEN, "Mara takes the lantern.", "The lantern is in her hands.", True),
+        (deltas.Moved("p", "c"), "In the chapel he stops.", "In the chart room he stops.", False),
+        (deltas.Moved("p", "c"), "In the chapel he stops.", "In there he stops.", True),
+        (deltas.Moved("p", "c"), "You reach the chapel at last.", "You reach a farm at last.", False),
+        (deltas.Noted("Mara hid the lantern."), "Mara takes the lantern.", "Tobin takes the lantern.", False),
+        (deltas.Noted("Mara is tired."), "Mara takes the lantern.", "Tobin takes the lantern.", True),
     ],
 )
 def test_what_a_sentence_told_goes_with_it(event: Event, told: str, now: str, stays: bool) -> None:
@@ -76,6 +84,43 @@ def test_the_only_one_of_its_kind_is_called_by_the_last_word_of_its_name(
     old, new = OLD.format(told=told), OLD.format(told=now)
     assert still_told(delta, old, new, two) is delta, "it may be the other one"
     assert not still_told(delta, old, new, one).events
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "now", "namesake"),
+    [
+        ("Mara Pike", "Mara takes the lantern.", "Tobin takes the lantern.", "Mara Finch"),
+        ("Captain Mara Pike", "Pike takes the lantern.", "Tobin takes the lantern.", "Ada Pike"),
+        ("叶知秋", "知秋拿走了灯笼。", "托宾拿走了灯笼。", "白知秋"),
+        ("강도윤", "도윤이 랜턴을 가져간다.", "토빈이 랜턴을 가져간다.", "박도윤"),
+    ],
+)
+def test_somebody_is_called_by_a_name_that_nobody_else_has(name: str, told: str, now: str, namesake: str) -> None:
+    delta = Delta((GIVEN,))
+    tobin = Entity("t", Kind.CHARACTER, "Tobin", ("托宾", "토빈"))
+    lantern = Entity("l", Kind.ITEM, "lantern", ("灯笼", "랜턴"))
+    changed = {"m": Entity("m", Kind.CHARACTER, name), "t": tobin, "l": lantern}
+    one = evolve(STATE, entities={**STATE.entities, **changed})
+    two = evolve(STATE, entities={**one.entities, "o": Entity("o", Kind.CHARACTER, namesake)})
+    old, new = OLD.format(told=told), OLD.format(told=now)
+    assert still_told(delta, old, new, two) is delta
+    assert not still_told(delta, old, new, one).events
+
+
+@pytest.mark.parametrize(
+    ("place", "told", "now", "unnamed"),
+    [
+        ("옥상", "옥상에서 그가 물었다.", "약품실 앞에서 그가 물었다.", "거기서 그가 물었다."),
+        ("부엌", "우리는 부엌으로 갔다.", "우리는 학교로 갔다.", "우리는 안으로 갔다."),
+        ("屋上", "二人は屋上で話した。", "二人は薬局の前で話した。", "二人はそこで話した。"),
+        ("屋顶", "他们在屋顶上说话。", "他们在药房上说话。", "他们在那里说话。"),
+    ],
+)
+def test_a_place_that_is_named_instead_need_not_be_known(place: str, told: str, now: str, unnamed: str) -> None:
+    delta = Delta((deltas.Moved("p", "c"),))
+    state = evolve(STATE, entities={**STATE.entities, "c": Entity("c", Kind.LOCATION, place)})
+    assert not still_told(delta, OLD.format(told=told), OLD.format(told=now), state).events
+    assert still_told(delta, OLD.format(told=told), OLD.format(told=unnamed), state) is delta
 
 
 def test_a_note_follows_the_sentence_that_it_quotes() -> None:
