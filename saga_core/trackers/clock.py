@@ -47,13 +47,20 @@ def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> t
         ahead = (weekday - first - now // DAY) % length
         at = (now // DAY + ahead) * DAY + (hour if hour is not None else (now % DAY if not ahead else 8 * HOUR))
         return (at if at >= now else at + length * DAY), None
-    for language in every():
-        if language.clock.next_day and re.search(language.clock.next_day, plain):
-            return (now // DAY + 1) * DAY + (hour if hour is not None else 8 * HOUR), None
+    days = _days_ahead(plain)
+    if days:
+        return (now // DAY + days) * DAY + (hour if hour is not None else 8 * HOUR), None
     if hour is None or plain.startswith("+"):
         return None, None
     at = now // DAY * DAY + hour
+    if days == 0 and _clock_hour(plain) is None:
+        return max(at, now), None
     return (at if at >= now else at + DAY), None
+
+
+def end_of_day_in(text: str, now: int) -> int | None:
+    """The last minute of the day of ``now``, if a text names that day and no hour: ``later today``."""
+    return (now // DAY + 1) * DAY - 1 if _days_ahead(_plain(text)) == 0 else None
 
 
 def shown_time(value: int, first: int | None, own: tuple[str, ...], tag: str) -> str:
@@ -162,6 +169,12 @@ def _date(plain: str, language: Language) -> re.Match[str] | None:
     rest = re.sub(rf"^\W{{0,3}}(?:{weekday})?\W{{0,3}}", "", plain[found.end() :])
     hours = (_AT, _hours(language), *map(re.compile, language.clock.parts))
     return found if any(hour.match(rest) for hour in hours) else None
+
+
+def _days_ahead(plain: str) -> int | None:
+    """By how many days a day that a text names is ahead: 0 for today, 1 for tomorrow; None if it names none."""
+    named = ((pattern, days) for language in every() for pattern, days in language.clock.days_ahead.items())
+    return next((days for pattern, days in named if re.search(pattern, plain)), None)
 
 
 def _without_hours(plain: str) -> str:

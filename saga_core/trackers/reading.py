@@ -80,7 +80,9 @@ def time_in(clock_: Tracker, text: str, now: int | None) -> int | None:
     at, by = clock.read_time(text, now or 0, first_day(clock_), week(clock_))
     if at is not None and (now is not None or not clock_.start):
         return at
-    return now + by if now is not None and by is not None else at
+    if now is None or at is not None:
+        return at
+    return now + by if by is not None else clock.end_of_day_in(text, now)
 
 
 def start_value(tracker: Tracker) -> Value:

@@ -84,6 +84,18 @@ async def test_an_hour_that_nobody_named_is_not_told(saga: Saga, chat: Frontend)
     assert "Day 3, Wednesday] Wedding" in context and "Day 2, Tuesday, 19:00] Dinner" in context
 
 
+async def test_later_today_ends_with_the_day(saga: Saga, chat: Frontend) -> None:
+    plans = "[+the call (later today), +the ferry (tonight), +the note (at one point), +약속 (오늘 중으로)]"
+    context = await told(chat, "We plan.", f"time: Monday 10:00\nplans: {plans}")
+    for name, due in (("the call", "Monday"), ("the ferry", "Monday, 22:00"), ("약속", "Monday")):
+        assert f"not yet happened; Day 1, {due}] {name}" in context
+    assert "not yet happened; at one point] the note" in context
+    context = await told(chat, "We wait.", "time: Wednesday 12:00")
+    assert (
+        "overdue since Day 1, Monday] the call" in context and "overdue since Day 1, Monday, 22:00] the fe" in context
+    )
+
+
 async def test_threads_are_shown_corrected_undone_and_compared(saga: Saga, chat: Frontend) -> None:
     await told(chat, "We plan.", "plans: [+Find the ring]")
     assert chat.last is not None

@@ -457,6 +457,28 @@ def test_the_minutes_of_an_hour_are_no_length_of_time(told: str, day: int, hour:
 
 
 @pytest.mark.parametrize(
+    ("told", "day", "hour"),
+    [
+        *((text, 0, "22:00") for text in ("tonight", "by tonight", "tonight at ten", "at 10 tonight", "今晩")),
+        *(("tonight, at nine", 0, "21:00"), ("at noon", 0, "12:00"), ("今晚", 0, "20:00"), ("今晚九点", 0, "21:00")),
+        *((text, 1, "08:00") for text in ("tomorrow morning", "明朝", "明早", "내일 아침")),
+        *(
+            ("tomorrow at nine", 1, "09:00"),
+            ("Tuesday at nine", 1, "09:00"),
+            ("明晩", 1, "22:00"),
+            ("明晚", 1, "20:00"),
+        ),
+        *((text, 2, "08:00") for text in ("the day after tomorrow", "明後日", "后天", "모레")),
+        ("this morning", 0, "09:00"),
+    ],
+)
+def test_a_day_is_counted_from_now(told: str, day: int, hour: str) -> None:
+    at, passed = read_time(told, 9 * 60, 0, ())
+    assert passed is None and at is not None
+    assert (at // 1440, f"{at % 1440 // 60:02d}:{at % 60:02d}") == (day, hour)
+
+
+@pytest.mark.parametrize(
     ("told", "minutes"),
     [
         *(("3시간 30분 뒤", 210), ("a minute later", 1), ("+2h", 120)),
