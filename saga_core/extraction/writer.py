@@ -29,7 +29,16 @@ from saga_core.model import (
     deltas,
     fold,
 )
-from saga_core.naming import Evidence, Names, is_last_part, is_particular, remarked, told_apart, words_of_thing
+from saga_core.naming import (
+    Evidence,
+    Names,
+    is_last_part,
+    is_of_kind,
+    is_particular,
+    remarked,
+    told_apart,
+    words_of_thing,
+)
 from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, StateReading, unknown_field
 
 _NOTHING = Delta()
@@ -362,7 +371,15 @@ class _Reports:
             giver, receiver = giver if transfer.giver else None, receiver if transfer.receiver else None
         if giver is None:
             return giver, receiver, self.names.ensure(Kind.ITEM, transfer.item), transfer.quantity
-        return giver, receiver, *self._handed(giver, transfer.item, transfer.quantity)
+        thing, quantity = self._handed(giver, transfer.item, transfer.quantity)
+        has_things = giver == self.state.player and self.state.belongings.get(giver)
+        if (
+            has_things
+            and thing not in self.state.entities
+            and not any(is_of_kind(each.name, transfer.item) for each in self.fields.items_gained)
+        ):
+            self.complain(f"{self.state.name(giver)!r} does not have {transfer.item!r} and cannot lose it")
+        return giver, receiver, thing, quantity
 
     def _is_the_players_act(self, transfer: ItemTransfer) -> bool:
         """Whether the giver is the player under a name that was not known, such as a cover name.
@@ -405,16 +422,14 @@ class _Reports:
     def _told_of(self, hands: Iterable[str], name: str) -> str | None:
         """The only thing in ``hands`` of the same kind that the texts name: the brass key, for a reported "safe key".
 
-        The kind is the last word. None if the texts have ``name`` itself.
+        None if the texts have ``name`` itself beside it.
         """
         told = self.told.casefold()
-        if " " not in name or name.casefold() in told:
-            return None
         called = {thing: self.state.name(thing).casefold() for thing in hands}
-        kind = name.casefold().split()[-1]
-        near = (thing for thing, each in called.items() if each.split()[-1:] == [kind] and each in told)
+        near = (thing for thing, each in called.items() if is_of_kind(each, name) and each in told)
         found = [thing for thing in near if not told_apart(name, called[thing])]
-        return found[0] if len(found) == 1 else None
+        alone = len(found) == 1 and name.casefold() not in told.replace(called[found[0]], "")
+        return found[0] if alone else None
 
     def _hand(self, told: str | None) -> str | None:
         """Who is on one side of a transfer: a character, or a known place in which the thing lies."""

@@ -17,7 +17,7 @@ from saga_core.naming.forms import (
     same_name,
     words_of,
 )
-from saga_core.naming.in_short import parts_alone, short_names, titles_alone
+from saga_core.naming.in_short import is_of_kind, parts_alone, short_names, titles_alone
 from saga_core.naming.names import (
     Names,
     is_particular,
@@ -38,6 +38,7 @@ __all__ = [
     "is_form_of",
     "is_full_name",
     "is_last_part",
+    "is_of_kind",
     "is_particular",
     "is_word_for_player",
     "made_one",

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from itertools import chain, takewhile
 
-from saga_core.language import clean_name, folded_kana, has_katakana, is_hangul, is_kana, is_unspaced
+from saga_core.language import caseless, clean_name, folded_kana, has_katakana, is_hangul, is_kana, is_unspaced
 from saga_core.model import Entity, Kind
 from saga_core.naming.forms import fold, name_words, offices_in, titles_of, untitled
 from saga_core.naming.names import words_of_thing
@@ -74,11 +74,21 @@ def _first_and_last(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in ends if len(each) > 1 and each != plain))
 
 
+def is_of_kind(name: str, kind: str) -> bool:
+    """Whether the name of a thing ends in a word for its kind: "brass key" in "key", 차표 in 표, 懐中時計 in 時計."""
+    word, wanted = _last_word(name).casefold(), _last_word(kind).casefold()
+    return bool(wanted) and (word.endswith(wanted) if caseless(wanted) else word == wanted)
+
+
+def _last_word(name: str) -> str:
+    words = _heads().split(_REMARK.sub("", clean_name(name)), maxsplit=1)[0].split()
+    return words[-1] if words else ""
+
+
 @lru_cache(maxsize=8_192)
 def _kind_of(name: str) -> str:
     """The word for the kind in the name of a thing; "" if that is the whole name, or no word."""
-    words = _heads().split(_REMARK.sub("", clean_name(name)), maxsplit=1)[0].split()
-    word = words[-1] if words else ""
+    word = _last_word(name)
     if is_unspaced(word):
         word = _last_part(word)
     return word if word != name and word.isalpha() and words_of_thing(word) else ""

@@ -286,6 +286,31 @@ def test_a_number_behind_what_somebody_has_is_how_many() -> None:
     assert (fewer.get("열쇠"), fewer["열쇠 3"]) == (None, 1)
 
 
+@pytest.mark.parametrize(
+    ("thing", "said", "told", "given"),
+    [
+        ("차표", "표", "마라에게 차표를 건넨다.", True),
+        ("선물", "물", "마라에게 선물 앞에서 물을 건넨다.", False),
+        ("太刀", "刀", "太刀を渡す。", True),
+        ("만년필", "펜", "펜을 건넨다.", False),
+        ("은시계", "시계", "시계를 건넨다.", True),
+        ("懐中時計", "時計", "時計を渡す。", True),
+        ("letter of the duke", "sealed letter", "You give her the letter of the duke.", True),
+        ("fountain pen", "quill", "You give her the quill.", False),
+    ],
+)
+def test_the_only_thing_that_ends_in_the_word_for_its_kind_is_meant(
+    thing: str, said: str, told: str, given: bool
+) -> None:
+    state = after(STATE, f"items_gained: [{thing}]")
+    block = f"items_transferred: [{{item: {said}, from: Player, to: 에르겐}}]"
+    delta = read_delta(read_reply(f"{told}\n\n```state\n{block}\n```\n"), state, told=told)
+    found = fold(state, delta, turn="t9", depth=9)
+    assert (thing not in hands(found)) is given
+    assert (thing in hands(found, "e")) is given
+    assert any(said in problem for problem in delta.problems) is not given
+
+
 def test_a_thing_that_is_called_by_a_number_is_lost_by_it() -> None:
     state = after(STATE, "items_gained: [{name: 열쇠 3, quantity: 1}, 은화 x3]")
     assert hands(after(state, "items_lost: [열쇠 3]")) == {"치유 물약": 2, "은화": 3}
