@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import chain, islice, takewhile
 from types import MappingProxyType
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from saga_core.context.scene import EPISODE_HITS, Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import (
     Labels,
+    any_of,
     content_words,
     language_of,
     match_name,
@@ -294,7 +295,8 @@ class RecalledTexts:
     asked: bool = False
     """Whether the player asks about the past. Most excerpts are then shorter, so that more turns fit."""
     by_words: bool = False
-    """Whether the turns were found by words alone. A long one without a word that tells it from others is left out."""
+    """Whether the turns were found by words alone. One without a word that tells something is left out, and if the
+    player asks about the past, a long one without a word that tells it from others."""
 
     def __attrs_post_init__(self) -> None:
         episodes, sizes = self.episodes, language_of(self.language).texts.sizes
@@ -329,8 +331,12 @@ class RecalledTexts:
         return each.get(turn, whole)
 
     def _tells(self, turn: str) -> bool:
-        """Whether a turn has a word that tells some of the best turns apart, if there is such a word."""
-        return not self._apart or not self._apart.isdisjoint(self._standing(turn))
+        """Whether a turn has a word that tells something and, if the player asks about the past, some of the best
+        turns apart, as far as there are such words."""
+        standing = set(self._standing(turn))
+        if standing and standing <= telling_nothing():
+            return False
+        return not self.asked or not self._apart or not self._apart.isdisjoint(standing)
 
     def _standing(self, turn: str) -> Iterator[str]:
         text = self.episodes.text(turn)
@@ -381,7 +387,14 @@ def _parts(episode: str) -> tuple[str, str, bool]:
     of a conversation uses about a hundred turns, most of them the same as in the read before."""
     facts, _, said = episode.partition("\n")
     stamp = STAMP.match(facts)
+    if any(bracket in said for bracket in "[(（"):
+        said = _aside().sub("", said).rstrip()
     return (facts, said, False) if stamp is None else (facts[stamp.end() :], said, True)
+
+
+@cache
+def _aside() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.past.aside), re.I)
 
 
 # -- the source ------------------------------------------------------------------------------------------------
@@ -463,7 +476,8 @@ class Recollection:
         words = labels(request.language)
         also = [] if brief else fed.terms
         asked = scene.looks_back and not brief
-        remembering = RecalledTexts(episodes, sought, turns, request.language, brief, also, asked, asked and not dense)
+        by_words = not dense and (asked or not scene.looks_back)
+        remembering = RecalledTexts(episodes, sought, turns, request.language, brief, also, asked, by_words)
         left = _LINE + (self.most if scene.looks_back else self.room)
         here = [id_ for id_ in scene.state.present if id_ in scene.asked]
         pieces: list[Piece] = []

@@ -456,6 +456,10 @@ class PersonaWords(Table):
 class PastWords(Table):
     """Phrases of players about the past, and of stories in which days pass. They are searched in case-folded text."""
 
+    now: Pattern = NEVER
+    """Questions for the hour or the day, which ask for nothing that was."""
+    aside: Pattern = NEVER
+    """What a narrator says to the player in brackets, and is no story."""
     asking: Pattern = NEVER
     """A word that asks for something or refers to the past."""
     asking_unmarked: Pattern = NEVER

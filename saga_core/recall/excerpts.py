@@ -220,8 +220,7 @@ def excerpt(text: str, weights: Mapping[str, float], limit: int, *, sentence: in
     tail = f" {GAP}" if last + 1 < len(starts) else ""
     behind = starts[last + 1] if tail else len(text)
     opened, open_behind = _speeches(text, (start, behind))
-    whole = f"{head}{opened}{text[start:behind].rstrip()}{_QUOTES.get(open_behind, '')}{tail}".replace("\n", " ")
-    return whole if len(whole) <= max(limit, len(chosen) + marks) else f"{head}{chosen}{tail}"
+    return f"{head}{opened}{text[start:behind].rstrip()}{_QUOTES.get(open_behind, '')}{tail}".replace("\n", " ")
 
 
 _QUOTES = {'"': '"', "“": "”", "„": "“", "「": "」", "『": "』", "«": "»"}
@@ -274,9 +273,9 @@ def _best_run(worth: Mapping[int, float], starts: Sequence[int], stops: Sequence
 
     Each sentence adds a part of its worth to its neighbours. The last sentence of the run has some worth.
     """
-    if not worth:
-        return 0, 0
     count = len(starts)
+    if not worth:
+        return 0, max((at for at in range(count) if stops[at] <= room), default=0)
     lent = [0.0] * (count + 3)  # sentence 0 adds to index -1, which is never read
     for at, own in worth.items():
         lent[at] += own

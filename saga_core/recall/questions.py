@@ -304,6 +304,11 @@ def _asking(languages: tuple[Language, ...]) -> tuple[re.Pattern[str], re.Patter
 
 
 @cache
+def _of_now(languages: tuple[Language, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(each.past.now for each in languages))
+
+
+@cache
 def _other_story(languages: tuple[Language, ...]) -> re.Pattern[str]:
     return re.compile("|".join(each.past.other_story for each in languages))
 
@@ -320,8 +325,9 @@ def looks_back(words: str) -> bool:
     """Whether the player's words ask for something or speak of the past. ``words`` must be in NFC, in any case."""
     if len(words) > 2 * _LOOKED_AT:  # in a very long text, questions are at the beginning or the end
         words = f"{words[:_LOOKED_AT]}\n{words[-_LOOKED_AT:]}"
-    folded = words.casefold()
-    if any(pattern.search(folded) is not None for pattern in _asking(languages_in(words))):
+    languages = languages_in(words)
+    folded = _of_now(languages).sub(" ", words.casefold())
+    if any(pattern.search(folded) is not None for pattern in _asking(languages)):
         return True
     meant = time_named(words)
     return meant is not None and meant.date is None  # a calendar date may be in the future

@@ -75,6 +75,21 @@ def test_a_speech_that_is_cut_keeps_its_quotation_marks() -> None:
     assert excerpt("「本当だ。雪だ。」彼女は去る。雨が降る。", ["雪"], 10) == "… 「雪だ。」 …"
 
 
+@pytest.mark.parametrize("limit", range(20, 60))
+def test_no_limit_costs_a_speech_its_marks(limit: int) -> None:
+    text = '"Two decks down. Follow the smell. Quiet now," she says. "I have debts, Dana. Tell no one." The bell rings.'
+    for word in ("smell", "debts", "decks"):
+        found = excerpt(text, [word], limit)
+        assert found.count('"') % 2 == 0, found
+
+
+def test_without_a_word_the_beginning_is_told() -> None:
+    assert (
+        excerpt("Hm. It rains on the mill. A dog barks. Night falls.", [], 45)
+        == "Hm. It rains on the mill. A dog barks. …"
+    )
+
+
 def test_of_equal_neighbours_the_later_is_told_too() -> None:
     assert excerpt("One a. Two b. Key c. Four d. Five e.", ["key"], 24) == "… Key c. Four d. …"
 
