@@ -11,6 +11,8 @@ from saga_core.language import caseless, content_words, fold_name, match_text, m
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
 from saga_core.naming import name_words, parts_alone, patterns_of, short_names
 
+_AROUND = ' \n"“”'
+"""What may stand around a sentence. The mark that ends a speech may stand before the next one."""
 _Named = tuple[Kind | None, Sequence[str]]
 """Something that an event is about: its kind, None for a status, and its names."""
 
@@ -25,7 +27,7 @@ def still_told(delta: Delta, old: str, new: str, state: WorldState) -> Delta:
     name stays: nobody can see that it was edited. Notes follow the sentences that they quote, and go like events if
     they are about two names or more.
     """
-    before, after = ([each.strip() for each in sentences_of(text) if each.strip()] for text in (old, new))
+    before, after = ([plain for each in sentences_of(text) if (plain := each.strip(_AROUND))] for text in (old, new))
     start = _alike(before, after)
     end = _alike(before[start:][::-1], after[start:][::-1])
     gone, come = before[start : len(before) - end], after[start : len(after) - end]

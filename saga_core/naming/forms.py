@@ -23,7 +23,7 @@ from saga_core.language import (
 _QUOTES = dict.fromkeys(map(ord, "'‘\"“”「」『』《》〈〉"))
 _LISTED = re.compile(r"[,，、]")
 _ARTICLE = re.compile(r"(?:the|an?|der|die|das|den|dem|le|la|les|el|los|las|il|lo|gli|os) (?=.)", re.I)
-_COMMON = re.compile(r"\A(?:an?|some|the) (?=[a-z])")
+_COMMON = re.compile(r"\A(?:an?|some|the|my|your) (?=[a-z])")
 _REMARK = re.compile(r"(?P<head>.*\S)\s*[(（](?P<remark>[^()（）\d]{2,})[)）]")
 _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
 _INDEFINITE = re.compile(r"(?:an?|some|another) (?=.)", re.I)
@@ -124,7 +124,7 @@ def bare(name: str) -> str:
 
 
 def uncommon(name: str) -> str:
-    """The name of a thing without its article: ``rope`` for ``a rope``. Capitalized names keep their article."""
+    """The name of a thing without its article: ``rope`` for ``a rope`` and ``my rope``. Capitalized names keep it."""
     return _COMMON.sub("", name, count=1)
 
 

@@ -51,6 +51,8 @@ GIVEN = deltas.ItemTransferred("p", "m", "l")
         (GIVEN, "Mara takes the lantern.", "The old woman takes the lantern.", True),
         (GIVEN, "Mara takes the lantern.", "The lantern stays under your arm, and nobody asks.", False),
         (GIVEN, "Mara takes the lantern.", "The lantern is in her hands.", True),
+        (GIVEN, 'Mara takes the lantern. "Mine," she says.', "The lantern stays here, and nobody asks.", False),
+        (GIVEN, 'Mara takes the lantern. "It is mine."', "You keep the lantern. You nod.", False),
         (deltas.Moved("p", "c"), "In the chapel he stops.", "In the chart room he stops.", False),
         (deltas.Moved("p", "c"), "In the chapel he stops.", "In there he stops.", True),
         (deltas.Moved("p", "c"), "You reach the chapel at last.", "You reach a farm at last.", False),

@@ -311,6 +311,11 @@ def test_the_only_thing_that_ends_in_the_word_for_its_kind_is_meant(
     assert any(said in problem for problem in delta.problems) is not given
 
 
+def test_my_thing_and_yours_are_called_as_the_thing_was_before() -> None:
+    state = after(STATE, "items_gained: [jacket]", "items_lost: [jacket]", "items_gained: [my jacket, your hat]")
+    assert hands(state) == {"치유 물약": 2, "jacket": 1, "hat": 1}
+
+
 def test_a_thing_that_is_called_by_a_number_is_lost_by_it() -> None:
     state = after(STATE, "items_gained: [{name: 열쇠 3, quantity: 1}, 은화 x3]")
     assert hands(after(state, "items_lost: [열쇠 3]")) == {"치유 물약": 2, "은화": 3}
