@@ -117,7 +117,7 @@ def _around(sentence: str, name: str) -> re.Pattern[str]:
     else:
         before, behind = re.escape(before[-2:]), behind[:2]
     begins = "^" if not before else r"(?<!\w)" if before[0].isascii() else ""
-    return re.compile(rf"{begins}{before}\s*(?P<instead>[\w\s'’-]{{1,40}}?)\s*{re.escape(behind)}", re.I)
+    return re.compile(rf"{begins}{before}\s?(?P<instead>[\w\s'’-]{{1,40}}?)\s?{re.escape(behind)}", re.I)
 
 
 def _cut(pattern: str, text: str) -> str:

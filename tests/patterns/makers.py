@@ -10,9 +10,9 @@ from saga_backends.chat import lessons, offline
 from saga_backends.embedder import known_models
 from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
-from saga_core.context import as_note, scene
+from saga_core.context import as_note, recollection, scene
 from saga_core.curation import rules
-from saga_core.extraction import answer, here_and_now, other_names, player, statuses, window
+from saga_core.extraction import answer, edited, here_and_now, other_names, player, statuses, window
 from saga_core.imports import Losses, texts
 from saga_core.imports.fields import Fields
 from saga_core.language import debts, every, normal_forms, tokens
@@ -98,6 +98,14 @@ def call_all() -> None:
     questions._patterns(every())
     questions._asking(every())
     questions._other_story(every())
+    questions._of_now(every())
+    recollection._aside()
+    for sentence, name in (
+        ("In the mill he stops.", "mill"),
+        ("우리는 옥상에서 쉰다.", "옥상"),
+        ("屋上で話した。", "屋上"),
+    ):
+        edited._around(sentence, name)
     reading._any_of(_NAMES)
     questions._languages()
     questions._hints()
