@@ -17,9 +17,10 @@ from saga_core.naming.forms import (
     same_name,
     words_of,
 )
-from saga_core.naming.in_short import is_of_kind, parts_alone, short_names, titles_alone
+from saga_core.naming.in_short import parts_alone, short_names, titles_alone
 from saga_core.naming.names import (
     Names,
+    is_of_kind,
     is_particular,
     is_word_for_player,
     may_be,

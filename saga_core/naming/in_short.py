@@ -6,17 +6,15 @@ of the name in English and Korean, what follows the last possessive or inflectio
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import chain, takewhile
 
-from saga_core.language import caseless, clean_name, folded_kana, has_katakana, is_hangul, is_kana, is_unspaced
+from saga_core.language import clean_name, folded_kana, has_katakana, is_hangul, is_kana, is_unspaced
 from saga_core.model import Entity, Kind
 from saga_core.naming.forms import fold, name_words, offices_in, titles_of, untitled
-from saga_core.naming.names import words_of_thing
+from saga_core.naming.names import REMARK, last_word, words_of_thing
 
-_REMARK = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]|[,，、].*")
 _WORD_OF_TWO = 2
 """The letters of most Chinese and Sino-Japanese words: 怀表 of 银怀表."""
 
@@ -65,7 +63,7 @@ def parts_alone(entities: Iterable[Entity]) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=8_192)
 def _first_and_last(name: str) -> tuple[str, ...]:
-    plain = _REMARK.sub("", clean_name(name)).strip()
+    plain = REMARK.sub("", clean_name(name)).strip()
     if len(plain) in (3, 4) and (all(map(is_hangul, plain)) or all(map(_is_han, plain))):
         return (plain[1:],)
     whole = {fold(word): word for word in plain.split()}
@@ -74,21 +72,10 @@ def _first_and_last(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in ends if len(each) > 1 and each != plain))
 
 
-def is_of_kind(name: str, kind: str) -> bool:
-    """Whether the name of a thing ends in a word for its kind: "brass key" in "key", 차표 in 표, 懐中時計 in 時計."""
-    word, wanted = _last_word(name).casefold(), _last_word(kind).casefold()
-    return bool(wanted) and (word.endswith(wanted) if caseless(wanted) else word == wanted)
-
-
-def _last_word(name: str) -> str:
-    words = _heads().split(_REMARK.sub("", clean_name(name)), maxsplit=1)[0].split()
-    return words[-1] if words else ""
-
-
 @lru_cache(maxsize=8_192)
 def _kind_of(name: str) -> str:
     """The word for the kind in the name of a thing; "" if that is the whole name, or no word."""
-    word = _last_word(name)
+    word = last_word(name)
     if is_unspaced(word):
         word = _last_part(word)
     return word if word != name and word.isalpha() and words_of_thing(word) else ""
@@ -111,9 +98,3 @@ def _is_katakana(letter: str) -> bool:
 
 def _is_han(letter: str) -> bool:
     return is_unspaced(letter) and not is_kana(letter)
-
-
-@cache
-def _heads() -> re.Pattern[str]:
-    """Matches what follows the kind in Latin script: the letter of the duke."""
-    return re.compile(rf"\s(?:{'|'.join(sorted(name_words('prepositions')))})\s", re.I)

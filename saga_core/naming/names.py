@@ -35,6 +35,7 @@ from saga_core.naming.forms import (
     is_relative,
     is_title,
     known_as,
+    name_words,
     offices_in,
     parts,
     patterns_of,
@@ -141,6 +142,28 @@ def is_particular(name: str) -> bool:
     """
     joined = _joined(name)
     return len(words_of_thing(name)) > 1 if joined.isascii() else len(joined) >= 4
+
+
+REMARK = re.compile(r"[(（\[][^()（）\[\]]*[)）\]]|[,，、].*")
+"""What is added to a name."""
+
+
+def is_of_kind(name: str, kind: str) -> bool:
+    """Whether the name of a thing ends in a word for its kind: "brass key" in "key", 차표 in 표, 懐中時計 in 時計."""
+    word, wanted = last_word(name).casefold(), last_word(kind).casefold()
+    return bool(wanted) and (word.endswith(wanted) if caseless(wanted) else word == wanted)
+
+
+def last_word(name: str) -> str:
+    """The last word of the name of a thing, before what tells it from others of its kind: letter of the duke."""
+    words = _heads().split(REMARK.sub("", clean_name(name)), maxsplit=1)[0].split()
+    return words[-1] if words else ""
+
+
+@cache
+def _heads() -> re.Pattern[str]:
+    """Matches what follows the kind in Latin script: the letter of the duke."""
+    return re.compile(rf"\s(?:{'|'.join(sorted(name_words('prepositions')))})\s", re.I)
 
 
 # -- many things -----------------------------------------------------------------------------------------------

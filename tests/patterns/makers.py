@@ -20,7 +20,7 @@ from saga_core.language.en import grammar as english
 from saga_core.language.ko import grammar as korean
 from saga_core.model import curated
 from saga_core.model.entities import StoryPart
-from saga_core.naming import cast, evidence, forms, in_short, names
+from saga_core.naming import cast, evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import episodes, questions
 from saga_core.state_block import amounts as quantities
@@ -78,7 +78,7 @@ def call_all() -> None:
         here_and_now._remarks(name)
     evidence._mine()
     scene._definite()
-    in_short._heads()
+    names._heads()
     cast._called()
     for name in ("subject", "pronoun", "object", "topic", "calls", "naming", "group", "role"):
         forms.pattern_of(name)
