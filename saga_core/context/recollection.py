@@ -521,7 +521,9 @@ class Recollection:
             brief = f"{one_line(day)} — {line}" if year else ""
         elif not line:
             text, bare = f"{bare}{one_line(facts)}", ""
-        away = [one_field(scene.state.name(id_)) for id_ in here if id_ not in there] if there is not None else ()
+        merged = scene.state.merged
+        then = {merged.get(id_, id_) for id_ in there or ()}
+        away = [one_field(scene.state.name(id_)) for id_ in here if id_ not in then] if there is not None else ()
         if away:
             mark = words.not_there.format(names=", ".join(away))
             text, bare, brief = (f"{each} {mark}" if each else "" for each in (text, bare, brief))

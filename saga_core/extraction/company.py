@@ -2,18 +2,19 @@
 
 If a block lists the complete company, every character met must be in that list, possibly under another name:
 ``present: [Madam Kesh]`` and ``npc_met: [Adaline Kesh]``. A listed name that is neither known nor met may be a
-misspelling of a company member's name.
+misspelling of a company member's name, or one that the reply has somebody say of herself: "They call me Tomek."
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import lru_cache, partial
 
 from saga_core.language import clean_name, is_unspaced, normalized
 from saga_core.model import Kind, WorldState
-from saga_core.naming import Names, fold, is_full_name, remarked, same_name, told_apart, words_of
+from saga_core.naming import Names, calls_herself, fold, is_full_name, remarked, same_name, told_apart, words_of
+from saga_core.state_block import BlockFields
 
 _SOUNDS = tuple(
     (re.compile(pattern), sound)
@@ -27,8 +28,9 @@ _LEAST = 5
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 
 
-def learn_other_names(names: Names, state: WorldState, present: Sequence[str], met: Sequence[str]) -> None:
-    """Record other names that one report uses for the company. ``present`` is the complete company."""
+def learn_other_names(names: Names, state: WorldState, fields: BlockFields, reply: str) -> None:
+    """Record other names that one report uses for the company, which it lists completely."""
+    present, met = fields.present or (), fields.npc_met
     known = {name: names.find(Kind.CHARACTER, name) for name in present}
     there, announced = set(known.values()), set(map(fold, met))
     unknown = [each for each in present if known[each] is None and fold(each) not in announced]
@@ -38,6 +40,10 @@ def learn_other_names(names: Names, state: WorldState, present: Sequence[str], m
         if not meant:  # another spelling of a name, wherever its bearer was
             others = (each for each in state.of_kind(Kind.CHARACTER) if each.id not in there)
             meant = [each.id for each in others if any(_spelled_otherwise(name, known) for known in each.names)]
+        who = calls_herself(name, state.of_kind(Kind.CHARACTER), reply) if not meant else None
+        if who is not None and who.id not in {state.player, *there} and not who.dead:
+            gone = map(partial(names.find, Kind.CHARACTER), fields.npc_separated)
+            meant = [who.id] if who.id not in gone else []
         if len(meant) == 1:
             names.learn(meant[0], name)
     listed = set(map(fold, present))

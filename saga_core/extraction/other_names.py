@@ -8,11 +8,11 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import any_of, every
+from saga_core.language import SENTENCE_TITLE, any_of, every
 from saga_core.model import Event, Kind, deltas
 from saga_core.naming import Names, patterns_of, unmasked_in
 
-_SENTENCE = re.compile(r"[^.;。；!！?？\n]+[.;。；!！?？]?")
+_SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.;。；!！?？\n])+[.;。；!！?？]?")
 _CLAUSE = re.compile(r"[^,，、;；:：]+")
 
 
@@ -83,16 +83,17 @@ class OtherNames:
     def _also_called(self, sentence: str) -> Iterator[Event]:
         """Somebody of whom a note tells another name: "the nun's real name is Sera", 별명은 쥐방울."""
         found = next((found for pattern in patterns_of("also") if (found := pattern.fullmatch(sentence))), None)
-        if found is None:
+        name, other = "", found["other"].strip() if found else ""
+        if found is not None:
+            words = found["name"].split(" ")
+            # Before a comma, what stands in front of the name tells what she is: 배달원 박준호, 별명은 쥐방울.
+            froms = range(len(words) if sentence[found.end("name")] in ",，、" else 1)
+            known = (name for at in froms if self.names.knows(Kind.CHARACTER, name := " ".join(words[at:])))
+            name = next(known, "")
+        if not name:
             yield from self._under_other_names(sentence)
             yield from self._one_and_the_same(sentence)
-            return
-        words = found["name"].split(" ")
-        # Before a comma, what stands in front of the name tells what she is: 배달원 박준호, 별명은 쥐방울.
-        froms = range(len(words) if sentence[found.end("name")] in ",，、" else 1)
-        known = (name for at in froms if self.names.knows(Kind.CHARACTER, name := " ".join(words[at:])))
-        name, other = next(known, ""), found["other"].strip()
-        if name and other and not self.names.knows(Kind.ITEM, other) and not self.names.knows(Kind.LOCATION, other):
+        elif other and not self.names.knows(Kind.ITEM, other) and not self.names.knows(Kind.LOCATION, other):
             yield from self.revealed(name, other)
 
     def _under_other_names(self, sentence: str) -> Iterator[Event]:
@@ -117,7 +118,8 @@ class OtherNames:
     def _one_and_the_same(self, sentence: str) -> Iterator[Event]:
         """Two of whom a clause of the sentence tells that they are one person: 夜莺就是秦少白.
 
-        The second must be known, for what stands there may be no name. The first may occur in the texts only.
+        The second must be known, for what stands there may be no name. The first may occur in the texts only, but not
+        in Latin script, where "the best cook is Rosa" is such a sentence too. No report lists one person twice.
         """
         for clause in dict.fromkeys((sentence, *_CLAUSE.findall(sentence))):
             found = next(
@@ -125,7 +127,8 @@ class OtherNames:
             )
             name, really = (found["name"].strip(), found["other"].strip()) if found else ("", "")
             is_known = bool(really) and self.names.knows(Kind.CHARACTER, really)
-            if is_known and (self.names.knows(Kind.CHARACTER, name) or self._is_told(name)):
+            is_known &= not any({name, really} <= set(listed) for listed in self.names.lists)
+            if is_known and (self.names.knows(Kind.CHARACTER, name) or (not name.isascii() and self._is_told(name))):
                 yield from self.revealed(really, name)
 
     def _is_told(self, name: str) -> bool:

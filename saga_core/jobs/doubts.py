@@ -181,7 +181,8 @@ async def _disguises(live: LiveSession, turn: str, state: WorldState) -> list[Do
         return []
     before = await live.state(parent)
     fresh = [each.id for each in state.of_kind(Kind.CHARACTER) if each.id not in before.entities]
-    return [doubt for each in fresh if (doubt := disguise(before, state, each)) is not None]
+    reply = (await live.turn(turn)).reply if fresh else ""
+    return [doubt for each in fresh if (doubt := disguise(before, state, each, reply)) is not None]
 
 
 def _is_decided(live: LiveSession, state: WorldState, doubt: Doubt) -> bool:

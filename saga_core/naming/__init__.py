@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.naming.cast import stands_in_text_of
-from saga_core.naming.doubts import Doubt, disguise, doubts, made_one
+from saga_core.naming.doubts import Doubt, alike, calls_herself, disguise, doubts, made_one
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
     fold,
@@ -33,6 +33,8 @@ __all__ = [
     "Doubt",
     "Evidence",
     "Names",
+    "alike",
+    "calls_herself",
     "disguise",
     "doubts",
     "fold",

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from itertools import takewhile
 
 from attrs import frozen
 
-from saga_core.language import caseless, fold_name, match_text
+from saga_core.language import (
+    begins_about,
+    caseless,
+    every,
+    fold_name,
+    match_text,
+    mentions,
+    speeches,
+    without_speech,
+)
 from saga_core.model import ONE_PERSON, Entity, Event, Kind, WorldState, deltas
-from saga_core.naming.forms import bare_title, contradicts, is_title, offices_in, untitled, words_of
+from saga_core.naming.forms import bare, bare_title, contradicts, is_title, offices_in, untitled, words_of
 from saga_core.naming.titled import core, is_bare_title
 
+_POSSESSIVE = re.compile(r"['’]s\b")
+_SENTENCE = re.compile(r"[.!?。！？…\n]")
+_BEGINNING, _ENDING = 3, 2
+"""The minimum of letters with which a name and its short form begin, and the maximum behind them in the latter."""
 _COMPARED = 64
 """The latest characters that are compared with one another."""
 
@@ -40,22 +55,68 @@ def doubts(state: WorldState) -> Iterator[Doubt]:
             if late.id == state.player:
                 late, early = early, late
             if not _both_here(state, late.id, early.id) and any(
-                _alike(one, other) for one in late.names for other in early.names
+                alike(one, other) for one in late.names for other in early.names
             ):
                 yield Doubt(late.id, early.id)
 
 
-def disguise(before: WorldState, after: WorldState, who: str) -> Doubt | None:
-    """Whether somebody who is new may be a nameless one who was here until now: "the stranger" gives his name.
+def disguise(before: WorldState, after: WorldState, who: str, reply: str) -> Doubt | None:
+    """Whether somebody who is new may be one who was here until now: "the stranger" gives his name, or the reply tells
+    of Rosa, whom the report calls Cookie.
 
-    ``before`` and ``after`` are the states around the turn in which ``who`` appeared.
+    ``before`` and ``after`` are the states around the turn in which ``who`` appeared, with this ``reply``.
     """
     if before.location != after.location or who not in after.present or is_nameless(after.entities[who]):
         return None
     here = frozenset(after.present)
-    gone = [each for each in before.present if each not in here and each in after.entities]
-    nameless = [each for each in gone if is_nameless(after.entities[each])]
-    return Doubt(who, nameless[0]) if len(nameless) == 1 else None
+    gone = [after.entities[each] for each in before.present if each not in here and each in after.entities]
+    nameless = [each for each in gone if is_nameless(each)]
+    if len(nameless) == 1:
+        return Doubt(who, nameless[0].id)
+    early = told_instead(after.entities[who].names, gone, reply)
+    return Doubt(who, early.id) if early is not None else None
+
+
+def told_instead(names: Iterable[str], others: Iterable[Entity], reply: str) -> Entity | None:
+    """The only one of ``others`` whom a reply names outside of what is said, if it has none of ``names`` there: it
+    tells of Rosa, and the report of Cookie. "Rosa's cat" does not name her."""
+    narrated = _POSSESSIVE.sub("s", without_speech(reply))
+    if any(mentions(narrated, name) for name in names):
+        return None
+    told = [each for each in others if any(mentions(narrated, name) for name in _called(each))]
+    return told[0] if len(told) == 1 else None
+
+
+def calls_herself(name: str, people: Iterable[Entity], reply: str) -> Entity | None:
+    """The one of ``people`` who says in a reply that this is her name, if it tells there, or as a whole, only of her:
+    Tomasz lashes the pins. "They call me Tomek," he says."""
+    lines = [line for line in reply.split("\n") if _has_own_name(name, line)]
+    everybody = tuple(people)
+    for text in (*lines, reply) if lines else ():
+        who = told_instead((name,), everybody, text)
+        sentences = map(str.strip, _SENTENCE.split(without_speech(text)))
+        if who is not None and any(begins_about(each, known) for each in sentences for known in _called(who)):
+            return who
+    return None
+
+
+def _has_own_name(name: str, line: str) -> bool:
+    said = speeches(line)
+    names = (found["name"] for pattern in _own() for each in said for found in pattern.finditer(each))
+    return any(begins_about(each, name) for each in names)
+
+
+@cache
+def _own() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for each in every() for pattern in each.persona.own)
+
+
+def _called(entity: Entity) -> Iterator[str]:
+    """The names of somebody, and their single words in Latin script."""
+    for name in entity.names:
+        yield name
+        words = (word for word in bare(name).split(" ") if len(word) > 2 and word[0].isupper())
+        yield from (word for word in words if not is_title(word))
 
 
 def is_nameless(entity: Entity) -> bool:
@@ -86,8 +147,16 @@ def _may_be(one: str, other: str) -> bool:
     return long.startswith(short)
 
 
+def _is_short_for(one: str, other: str) -> bool:
+    """Whether one of two given names may be short for the other, by their beginnings: Ben and Benjamin, Tomek and
+    Tomasz, but not Marta and Maria."""
+    short, long = sorted((one, other), key=len)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(short, long, strict=False)))
+    return same >= _BEGINNING and (same == len(short) or (len(short) - same <= _ENDING < len(long) - same))
+
+
 @lru_cache(maxsize=16_384)
-def _alike(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
     """Whether two names share more than a title, or one is the title of the other alone."""
     if bare_title(one) in offices_in(other) or bare_title(other) in offices_in(one):
         return True
@@ -99,6 +168,9 @@ def _alike(one: str, other: str) -> bool:
         if len(named) > 1 and len(other_named) > 1 and not (_may_be(named[0], other_named[0])):
             return False  # of one family, with given names of their own
         shared = set(named) & set(other_named)
+        is_given = min(len(named), len(other_named)) == 1 and (one[0] + other[0]).isupper()
+        if is_given and (bare(one), bare(other)) == (one, other) and _is_short_for(named[0], other_named[0]):
+            return True
         return any(len(word) > 1 and not is_title(word) for word in shared)
     short, long = sorted((core(one), core(other)), key=lambda each: len(each.text))
     if not short.text:

@@ -466,6 +466,12 @@ class Names:
     def _has_office(self, id_: str, office: str) -> bool:
         return any(office in offices_in(known) for known in self._names_of([id_]))
 
+    def _is_title_of(self, id_: str, name: str) -> bool:
+        """Whether a name is only a title that a known name of hers has: tomorrow another may be called so."""
+        if office := bare_title(name):
+            return self._has_office(id_, office)
+        return caseless(name) and is_bare_title(name) and any(bears(each, name) for each in self._names_of([id_]))
+
     def _not_beside(self, ids: list[str], name: str) -> list[str]:
         """``ids`` without those whom the report lists beside ``name`` under another name."""
         plain = clean_name(name)
@@ -674,8 +680,7 @@ class Names:
         else:
             if kind is Kind.CHARACTER and self._remarked(name) == found:
                 self._unmask(name, found)
-            office = bare_title(name) if kind is Kind.CHARACTER else ""
-            if not self.is_player(name) and not (office and self._has_office(found, office)):
+            if not self.is_player(name):
                 self._learn(kind, name, found)
         return found
 
@@ -710,12 +715,15 @@ class Names:
         self._learn(kind, clean_name(name), id_)
 
     def _learn(self, kind: Kind, name: str, id_: str) -> None:
-        """Record a new form of a known name as an alias, unless only a particle or an article differs."""
+        """Record a new form of a known name as an alias, unless only a particle or an article differs, or it is a title
+        that the name has."""
         if kind is Kind.ITEM:
             return
         if kind is Kind.CHARACTER and (remark := remarked(name)) is not None:
             name = remark[0]
-        if not any(id_ in self.bearers(kind, form) for form in forms(name)):
+        if any(id_ in self.bearers(kind, form) for form in forms(name)):
+            return
+        if kind is not Kind.CHARACTER or not self._is_title_of(id_, name):
             self.introduced.append(Introduced(id_, kind, name))
             note(self._index, kind, (folded_once(name),), id_)
 

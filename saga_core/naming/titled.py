@@ -32,7 +32,7 @@ def core(name: str) -> Core:
     plain = match_text(fold_name(name))
     if not is_unspaced(plain):
         words = name.split()
-        if len(words) == 2 and all(map(_is_korean, words)) and fold_name(words[1]) in _titles():
+        if len(words) == 2 and all(map(_is_korean, words)) and _plain(words[1]) in _titles():
             return Core(fold_name(words[0]), True)
         if len(words) == 1 and _is_korean(plain):
             return _without(plain, least=2)
@@ -59,9 +59,16 @@ def _without(plain: str, least: int) -> Core:
 
 
 def title_of(name: str) -> str:
-    """The title after a Korean name, separated by a space: 이장 of ``박 이장``; "" if there is none."""
+    """The title after a Korean name, separated by a space: 이장 of ``박 이장님``; "" if there is none."""
     words = name.split()
-    return fold_name(words[1]) if len(words) == 2 and all(map(_is_korean, words)) and core(name).titled else ""
+    return _plain(words[1]) if len(words) == 2 and all(map(_is_korean, words)) and core(name).titled else ""
+
+
+def _plain(title: str) -> str:
+    """A title without the suffix of respect: 교수 of ``교수님``."""
+    plain = fold_name(title)
+    heads = (plain.removesuffix(suffix) for suffix in name_words("title_suffixes"))
+    return next((head for head in heads if head in _titles()), plain)
 
 
 def may_call(name: str) -> bool:
@@ -133,17 +140,17 @@ def bears(known: str, title: str) -> bool:
     """Whether a known name contains a title: ``掌门陆玄清`` contains 掌门."""
     plain, wanted = match_text(fold_name(known)), match_text(fold_name(_unaddressed(title)))
     if _is_korean(wanted):
-        return " " in known and wanted in map(fold_name, known.split())
+        return " " in known and wanted in map(_plain, known.split())
     return plain != wanted and (plain.endswith(wanted) or plain.startswith(wanted))
 
 
 def _unaddressed(title: str) -> str:
-    """A title without the form of address after it: ``황후`` for ``황후 마마`` and ``황후마마``."""
+    """A title without the form of address after it: ``황후`` for ``황후 마마`` and ``황후마마``, 교수 for 교수님."""
     words = title.split()
     if len(words) == 2 and fold_name(words[1]) in _addresses():
         return words[0]
     heads = (title.removesuffix(address) for address in _addresses() if len(words) == 1)
-    return next((head for head in heads if head != title and match_text(fold_name(head)) in _titles()), title)
+    return next((head for head in heads if head != title and match_text(fold_name(head)) in _titles()), _plain(title))
 
 
 @cache

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 
 from saga_core.language import language_of, without_signs
 from saga_core.model import Kind, Turn, WorldState
+from saga_core.naming import alike
 from saga_core.projection.lines import counted_values, thread_lines
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
@@ -161,7 +163,7 @@ def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Col
     # "empty" is SAGA's name for the default world. The narrator would take it for a description.
     title = world.title or ("" if world.name == EMPTY_WORLD.name else world.name)
     lines = [f"## {words['lore']}", f"- {title or words['nothing']}"]
-    cast, joined = [], set(state.merged.values())
+    cast, joined, written = [], set(state.merged.values()), {each.name for each in world.characters}
     for entity in state.of_kind(Kind.CHARACTER):
         if entity.id == state.player:
             continue
@@ -174,8 +176,13 @@ def _lore(state: WorldState, world: World, words: Mapping[str, str], moving: Col
             ", ".join(map(str, traits)) if isinstance(traits, tuple) else "",
         )
         detail = "; ".join(str(part) for part in parts if part)
-        # Merged characters are listed with their other names, because notes and replies may use either.
-        names = (entity.name, *entity.aliases[:_ALIASES]) if entity.id in joined else (entity.name,)
+        # Notes and replies may use another name. Of those that nobody would take for a form of the name, all are listed
+        # that the story brought in; of merged characters the others too, behind them.
+        is_joined, is_written = entity.id in joined, entity.name in written
+        aliases = entity.aliases if is_joined or not is_written else ()
+        unlike = [each for each in aliases if not alike(each, entity.name)]
+        others = dict.fromkeys((*unlike, *aliases)) if is_joined else unlike
+        names = (entity.name, *islice(others, _ALIASES))
         cast.append(f"- {' = '.join(names)}" + (f" ({detail})" if detail else ""))
     if cast:
         lines += [f"## {words['cast']}", *cast]

@@ -20,7 +20,7 @@ from saga_core.language.en import grammar as english
 from saga_core.language.ko import grammar as korean
 from saga_core.model import curated
 from saga_core.model.entities import StoryPart
-from saga_core.naming import cast, evidence, forms, names
+from saga_core.naming import calls_herself, cast, evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import episodes, questions
 from saga_core.state_block import amounts as quantities
@@ -84,6 +84,7 @@ def call_all() -> None:
         forms.pattern_of(name)
     cast._cue()
     cast._naming_next()
+    calls_herself("Tom", (), '"Call me Tom."')
     list(cast._first("Old Tom", " Mr. Tom"))
     debts._patterns(every())
     quantities._amounts()

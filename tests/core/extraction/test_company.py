@@ -138,6 +138,11 @@ def test_a_note_tells_an_alias_that_the_report_uses(known: str, note: str, other
         "The stranger named Tom.",
         "나그네의 정체는 아무도 모른다.",
         "The stranger's name is unknown.",
+        "Everybody believes that the stranger is Tom.",
+        "The stranger is Tom's brother.",
+        "The stranger admits that he is Norwegian.",
+        "The stranger is not Tom.",
+        "나그네는 Tom의 형이다.",
     ],
 )
 def test_other_notes_tell_none(note: str) -> None:
@@ -190,3 +195,70 @@ def test_a_note_of_a_turn_before_has_both_names(note: str, first: str, then: str
     later = f"npc_met: [{first}]\nrelationship_changes: [{{from: 오만석, to: {then}, type: 채무, delta: 0}}]"
     assert len(people(after("npc_met: [오만석]", f"notes: {note}", later))) == 2
     assert len(people(after("npc_met: [오만석]", later))) == 3, "nothing says that the two are one"
+
+
+@pytest.mark.parametrize(
+    ("known", "other", "note"),
+    [
+        ("Mr. Grey", "Julian Vane", "Mr. Grey is really Julian Vane."),
+        ("Mr. Grey", "Julian Vane", "Mr. Grey is Julian Vane"),
+        ("Mr. Grey", "Julian Vane", "Mr. Grey admits before Kit and Dr. Ash that he is Julian Vane."),
+        ("Julian Vane", "Mr. Grey", "Julian Vane turns out to be Mr. Grey."),
+        ("그레이 씨", "윤세라", "그레이 씨는 사실 윤세라다."),
+        ("그레이 씨", "윤세라", "사실은 그레이 씨가 윤세라다."),
+        ("그레이 씨", "윤세라", "그레이 씨는 지우 앞에서 자신이 윤세라라고 고백했다."),
+        ("그레이 씨", "윤세라", "그레이 씨는 자신이 윤세라임을 인정했다."),
+    ],
+)
+def test_a_note_says_that_two_are_one(known: str, other: str, note: str) -> None:
+    (found,) = people(after(f"npc_met: [{known}]", f"npc_met: [{other}]\nnotes: {note}"))
+    assert set(found) == {known, other}
+    both = people(after(f"npc_met: [{known}]", f"present: [{known}, {other}]\nnotes: {note}"))
+    assert len(both) == (1 if "really" in note else 2), "a report lists nobody twice"
+
+
+TOMASZ = 'Tomasz lashes the pins. "They call me Tomek, those who like me," he says.'
+
+
+def told_by(reply: str, block: str) -> set[tuple[str, ...]]:
+    state, parsed = after("present: [Tomasz Wojcik, Ada]"), parse_block(block)
+    delta = read_delta(StateReading("", parsed.status, parsed.fields), state, told=reply)
+    return people(fold(state, delta, turn="t2", depth=2))
+
+
+def test_who_says_her_nickname_in_the_reply_has_it() -> None:
+    assert told_by(TOMASZ, "present: [Tomek]") == {("Tomasz Wojcik", "Tomek"), ("Ada",)}
+    apart = TOMASZ.replace('. "', '.\n\n"')
+    assert told_by(apart, "present: [Tomek]") == {("Tomasz Wojcik", "Tomek"), ("Ada",)}
+
+
+@pytest.mark.parametrize(
+    ("reply", "block"),
+    [
+        (TOMASZ, "present: [Tomek, Tomasz]"),
+        (TOMASZ, "present: [Tomek]\nnpc_met: [Tomek]"),
+        (TOMASZ, "present: [Tomek]\nnpc_separated: [Tomasz]"),
+        (f"Ada nods. {TOMASZ}", "present: [Tomek]"),
+        (TOMASZ.replace("They call me", "I know a man called"), "present: [Tomek]"),
+        ('A man leans on Tomasz\'s table. "They call me Tomek," he says.', "present: [Tomek]"),
+        ('Behind Tomasz stands a man. "They call me Tomek," he says.', "present: [Tomek]"),
+        ('Tomasz leaves, and Tomek comes in. "They call me Tomek," he says.', "present: [Tomek]"),
+    ],
+)
+def test_a_nickname_that_another_may_have_said_is_nobodys(reply: str, block: str) -> None:
+    assert ("Tomek",) in told_by(reply, block)
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        ("present: [강 교수님]", "present: [강도윤 교수]", "present: [강도윤]"),
+        ("present: [강도윤 교수]", "present: [강 교수님]", "present: [교수님]"),
+        ("present: [강 교수님]", "present: [교수님]", "present: [강도윤 교수님]"),
+    ],
+)
+def test_a_professor_in_any_order(blocks: tuple[str, ...]) -> None:
+    (found,) = people(after(*blocks))
+    assert "교수님" not in found, "another professor may be called so tomorrow"
+    state = after(*blocks, "present: [이 교수님]", "present: [교수님]")
+    assert list(map(state.name, state.present)) == ["이 교수님"]

@@ -147,6 +147,44 @@ async def test_a_stranger_who_gives_his_name() -> None:
         assert len(names) == 1
 
 
+@pytest.mark.parametrize(
+    ("reply", "asked"),
+    [
+        ('Rosa slaps a bun on the plate. "Cookie\'s orders."', 1),
+        ("Rosa leaves, and Cookie comes in.", 0),
+        ("A man comes in.", 0),
+    ],
+    ids=["told as Rosa", "both told", "nobody told"],
+)
+async def test_who_is_told_under_a_known_name_and_reported_under_a_new_one(reply: str, asked: int) -> None:
+    turns = (
+        ("Rosa bangs a pot.", "location: mess\npresent: [Rosa Lindqvist, Kit]"),
+        (reply, "present: [Cookie, Kit]"),
+        ("Rain.", "hp_change: 0"),
+    )
+    async with Saga.open(CONFIG) as saga:
+        session, names = await played(saga, *turns)
+        assert names == ["Cookie", "Kit", "Rosa Lindqvist"]
+        assert len(await findings(saga, session)) == asked
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("Tomek", "Tomasz Wojcik", True),
+        ("Danny", "Daniel", True),
+        ("Ben", "Benjamin Ash", True),
+        ("Marta", "Maria", False),
+        ("Marta Ash", "Margaret Ash-Bell", False),
+        ("The Grey Lady", "Thea", False),
+        ("hooded woman", "Hood", False),
+    ],
+)
+def test_a_name_that_begins_like_another_may_be_short_for_it(one: str, other: str, alike: bool) -> None:
+    people = {each: Entity(each, Kind.CHARACTER, each) for each in (one, other)}
+    assert bool(list(doubts(WorldState(turn="t", player="p", entities=people)))) is alike
+
+
 async def test_a_model_that_fails_is_said_and_the_story_goes_on() -> None:
     async with Saga.open(CONFIG, extractor=Scripted(otherwise=UpstreamError("no", status=500))) as saga:
         _, names = await played(saga, *COOK)

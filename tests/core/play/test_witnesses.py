@@ -39,6 +39,20 @@ async def test_the_narrator_is_told_who_was_not_there() -> None:
         assert line.endswith("(에르겐 없었음)")
 
 
+async def test_who_was_there_under_a_name_that_was_merged_was_there() -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga)
+        await chat.say("비석을 읽는다.", "비석에는 '달의 문'이라는 글이 있다.", present=("노인",))
+        for number in range(8):
+            await chat.say(f"{number}번째 언덕을 넘는다.", "안개가 짙다.")
+        turn = await chat.say("에르겐을 찾는다.", "에르겐이 반긴다.", npc_met=("에르겐",))
+        await saga.memory.correct(turn.session.id, "merge", {"one": "노인", "into": "에르겐"})
+        del chat.history[:-2]
+        asked = await chat.begin("에르겐, 비석에 뭐라고 쓰여 있었지?")
+        (line,) = [piece.text for piece in asked.context.pieces if "달의 문" in piece.text]
+        assert "없었음" not in line
+
+
 async def test_who_was_left_in_a_turn_without_a_report_is_no_witness_of_the_next() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         chat = Frontend(saga, "The fair begins.", "Tell a story.", "Be brief.")

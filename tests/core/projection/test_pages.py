@@ -75,3 +75,17 @@ async def test_whoever_was_known_as_two_is_told_by_both_names() -> None:
         state = await saga.views.state(turn.session.id)
     told = render_prefix(state, EMPTY_WORLD, "en", len, 9_999).splitlines()
     assert "- Orla = the ferrywoman" in told and "- Ilse" in told
+
+
+async def test_of_many_names_those_that_resemble_the_main_one_least_are_told() -> None:
+    names = ("Julian", "Vane", "Mr. Vane")
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        chat = Frontend(saga, system="", greeting="")
+        await chat.say("I wait.", "Two come along.", npc_met=("Mr. Grey", "Julian Vane"))
+        for each in names:
+            turn = await chat.say(f"I greet {each}.", "He nods.", present=(each,))
+        turn = await chat.say("I greet Tom.", "He nods.", npc_met=("Tom",), notes="Tom's nickname is Owl.")
+        await saga.memory.correct(turn.session.id, "merge", {"one": "Mr. Grey", "into": "Julian Vane"})
+        state = await saga.views.state(turn.session.id)
+    told = render_prefix(state, EMPTY_WORLD, "en", len, 9_999)
+    assert "- Julian Vane = Mr. Grey = " in told and "- Tom = Owl\n" in told
