@@ -653,8 +653,8 @@ def _log_replies(begun: PendingTurn, model: str) -> None:
 
 # -- all exchanges ----------------------------------------------------------------------------------------------
 
-_Key = tuple[str, str | None, str | None, str, str, bytes]
-"""Identifies equal requests: owner, session, world, player, API, and the body (for a large body its SHA-256)."""
+_Key = tuple[str, tuple[str, ...], str, bytes]
+"""Identifies equal requests: owner, names, API, and the body (for a large body its SHA-256)."""
 
 
 @define(eq=False)

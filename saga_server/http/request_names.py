@@ -82,6 +82,12 @@ class RequestNames:
     tools: Tools | None = None
     """Whether the narrator is offered tools of SAGA's; None if the request does not say."""
 
+    @property
+    def in_words(self) -> tuple[str, ...]:
+        """All that is named beside the messages. Requests that differ in it are never one turn."""
+        told = (self.session, self.world, self.player, self.member, self.chat, self.continued, self.kind, self.tools)
+        return tuple(each or "" for each in told)
+
 
 def read_names(
     messages: list[Any],

@@ -156,7 +156,7 @@ async def answer(request: web.Request, call: Call) -> web.StreamResponse:
     if len(body) >= _FAR:
         body = await asyncio.to_thread(lambda: hashlib.sha256(request[BODY]).digest())
     names, what = call.names, f"{request[PLACE].path}?{request.query_string}"
-    key = (call.bearer.owner, names.session, names.world, names.player or "", what, body)
+    key = (call.bearer.owner, names.in_words, what, body)
     exchange = request.app[EXCHANGES].join(key, call)
     try:
         if SHARE in request:

@@ -368,6 +368,20 @@ class TestIdenticalRequests:
         assert third.turn != one.turn
         assert len(await client.turns(one.session)) == 1
 
+    @pytest.mark.parametrize("header", ["Kind", "Member", "Tools", "Chat", "Player"])
+    async def test_with_another_name_beside_them_are_not(self, client: Client, upstream: Upstream, header: str) -> None:
+        named = {"Kind": "ephemeral", "Tools": "off"}.get(header, "Tom")
+        gate = asyncio.Event()
+        upstream.then(says("one ", gate=gate), says("two ", gate=gate))
+        first = asyncio.create_task(client.chat(HELLO))
+        second = asyncio.create_task(client.chat(HELLO, headers={f"X-SAGA-{header}": named}))
+        async with asyncio.timeout(5):
+            while len(upstream.requests) < 2:
+                await asyncio.wait([first], timeout=0.002)
+        gate.set()
+        one, two = await first, await second
+        assert one.turn != two.turn
+
     async def test_one_after_the_other_are_siblings(self, client: Client, upstream: Upstream) -> None:
         upstream.then(says("one"), says("two"))
         one, two = await client.chat(HELLO), await client.chat(HELLO)
