@@ -47,7 +47,7 @@ class NarratorTools:
         if params.get("tools") and params.get("tool_choice") == "none":
             return ()
         given = [tool.get("function") for tool in params.get("tools") or () if isinstance(tool, Mapping)]
-        taken = {function.get("name") for function in given if isinstance(function, Mapping)}
+        taken = [function.get("name") for function in given if isinstance(function, Mapping)]  # of any kind
         return [tool for tool in _DECLARED if tool["function"]["name"] not in taken]
 
     def answers(self, begun: PendingTurn, calls: Sequence[GatheredCall]) -> tuple[list[str], list[str]]:
