@@ -10,7 +10,8 @@ import pytest
 
 from saga_backends.embedder.ngram import NgramEmbedder
 from saga_core.jobs.background import STUCK
-from saga_core.ports import Mode
+from saga_core.ports import Embedder, Mode
+from saga_core.registry import OpenOptions
 from tests.faults.test_stores import Player, caught_up, settle
 from tests.server.client import Client
 
@@ -23,24 +24,33 @@ WRONG: dict[str, tuple[Callable[[Vectors], object], str]] = {
     "endless": (lambda made: [array("f", [-math.inf] * len(each)) for each in made], "infinity"),
     "one too few": (lambda made: made[:-1], "gave 1 vectors for 2 texts"),
     "one too many": (lambda made: [*made, *made], "gave 4 vectors for 2 texts"),
-    "nothing": (lambda made: None, "gave 0 vectors for"),
+    "nothing": (lambda made: None, "gave a NoneType for"),
 }
+
+
+class Foreign(NgramEmbedder):
+    """An embedder of somebody else, whose answers are checked."""
+
+
+async def foreign(_options: OpenOptions) -> Embedder:
+    return Foreign()
 
 
 @pytest.mark.usefixtures("sees_meaning")
 @pytest.mark.parametrize("kind", WRONG)
 async def test_wrong_vectors(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     well, (harm, told) = NgramEmbedder.embed, WRONG[kind]
-    async with Client.of({"session": {"default_world": "empty"}}, {}) as client:
+    config = {"session": {"default_world": "empty"}, "recall": {"embedder": f"{__name__}:foreign"}}
+    async with Client.of(config, {}) as client:
         player = Player(client)
         await player.says("숲으로 간다.")
         await settle(client)
 
-        async def embed(self: NgramEmbedder, texts: Sequence[str], mode: Mode) -> object:
+        async def embed(self: Foreign, texts: Sequence[str], mode: Mode) -> object:
             return harm(await well(self, texts, mode))
 
         with monkeypatch.context() as patch:
-            patch.setattr(NgramEmbedder, "embed", embed)
+            patch.setattr(Foreign, "embed", embed)
             for number in range(2):
                 await player.says(f"{number}. 귀를 기울인다.")
                 await client.post("/api/drain")
