@@ -201,6 +201,8 @@ class ReadRequest:
     ``state`` is the story's own."""
     ignorance: tuple[Ignorance, ...] = ()
     """What the story noted and somebody here does not know, oldest first."""
+    hears: Callable[[str, int], bool] | None = None
+    """Whether somebody, given by id, knows what happened at a turn (depth)."""
     reported: bool = False
     """Whether the narrator ends its reply with a state block, and so can say who learned of it."""
     sent: str = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
@@ -33,11 +34,12 @@ from saga_core.context.model import (
 from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, content_words, fold_name, mentions, telling_nothing
+from saga_core.language import Labels, any_of, content_words, fold_name, match_text, mentions, telling_nothing
 from saga_core.model import (
     ALIVE,
     DEAD,
     HABITS,
+    MOMENT,
     Entity,
     Happening,
     Kind,
@@ -45,7 +47,7 @@ from saga_core.model import (
     StoryPart,
     WorldState,
 )
-from saga_core.projection import BOND, CountedValue, counted_values, weight
+from saga_core.projection import BOND, DEATH, CountedValue, clauses, counted_values, named, people_in, weight
 from saga_core.recall import (
     ActiveEntry,
     LoreIndex,
@@ -74,6 +76,7 @@ _TOLD_ELSEWHERE = frozenset(
         "persona",
         "claims",
         *HABITS,
+        MOMENT,
         "hp",
         "max_hp",
         "mood",
@@ -115,7 +118,8 @@ class Briefing:
                 pieces.append(Piece(self.name, key, Section.NOW, text, score, order=slot, shorter=tuple(shorter)))
         if member is not None and member in state.entities:
             pieces.append(_of_member(self.name, state, member, words, counts))
-        pieces += _not_known(self.name, scene, words)
+        if scene.request.ignorance:
+            pieces += _not_known(self.name, scene, words)
         pinned = scene.request.pinned
         if pinned is not None and pinned is not state:
             corrected = _CORRECTIONS | {_changed_by(*key) for key in scene.request.corrected}
@@ -205,41 +209,58 @@ def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: 
 _UNKNOWN = 2
 """Most lines about what somebody here does not know."""
 _ABOUT_NOW = 0.25
-"""The part of a remark's words that the last two messages must have for the remark to matter now. A death and a bond
-matter if the messages name somebody absent whom the remark names."""
+"""The part of a remark's words, without names of people, that the last two messages must have for it to matter now."""
+_SAME = 0.8
+"""The part of the words of a fact that a clause must have to tell it."""
+_LOOKED_THROUGH = 64
+"""The latest turns whose texts are searched for one that tells a fact."""
 
 
 def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
-    """What the last two messages are about and somebody here does not know; deaths and bonds come first."""
+    """What matters now and somebody here does not know: first deaths, then secrets and what binds people.
+
+    A death and a bond matter if the last two messages name somebody absent whom the remark names, a secret if they name
+    anybody of it who knows it. The rest matters if they share its words. What a later turn has told is left out, for
+    those who were there.
+    """
     request, state = scene.request, scene.state
-    if not request.ignorance:
-        return []
     said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
     folded = scene.spoken.folded + (scene.passage.folded if scene.passage is not None else "")
-    absent = [state.entities[id_] for id_ in scene.named.difference((state.player, *state.present))]
-    names = [name for each in absent if each.kind is Kind.CHARACTER for name in each.names]
+    called = [each for id_ in scene.named if (each := state.entities[id_]).kind is Kind.CHARACTER]
+    here = [state.entities[id_] for id_ in (state.player, *state.present) if id_ in state.entities]
+    names = " ".join(("", *(name.casefold() for each in (*called, *here) for name in each.names)))
+    absent = [name for each in called if each not in here for name in each.names]
     nothing = telling_nothing()
     ranked: list[tuple[int, float, int, Ignorance]] = []
-    for each in request.ignorance:
-        own = [word for word in content_words(without_time(each.text)) if word not in nothing]
+    for found in request.ignorance:
+        own = [
+            word for word in content_words(without_time(found.text)) if word not in nothing and f" {word}" not in names
+        ]
         # A Korean word may have an ending that hides it: 열병으로요.
         touch = _share({*said, *(word for word in own if not word.isascii() and word in folded)}, own)
-        worth = weight(each.text)
-        weighty = worth >= BOND and any(name in each.text and mentions(each.text, name) for name in names)
-        if touch >= _ABOUT_NOW or weighty:
-            ranked.append((worth if weighty else 0, touch, each.depth, each))
-    ranked.sort(key=lambda found: found[:3], reverse=True)
+        is_secret = _confided().search(found.text) is not None
+        worth = max(weight(found.text), BOND if is_secret else 0)
+        told_of = (each for each in called if each.id != state.player and each.id not in found.who)
+        others = [name for each in told_of for name in each.names] if is_secret else absent
+        heavy = worth >= BOND and _names_one(found.text, others)
+        if touch >= _ABOUT_NOW or heavy:
+            ranked.append((worth if heavy else 0, touch, found.depth, found))
+    ranked.sort(key=lambda each: each[:3], reverse=True)
     return [
         Piece(
             source,
             f"unknown:{each.depth}:{each.text}",
             Section.NOW,
-            _unknown_line(each, state, words, reported=request.reported),
+            _unknown_line(each, who, state, words, reported=request.reported),
             MUST_UNKNOWN - number,
             order=Slot.UNKNOWN,
         )
-        for number, (*_, each) in enumerate(ranked[:_UNKNOWN])
+        for number, (each, who) in enumerate(_untold([each for *_, each in ranked], scene))
     ]
+
+
+def _names_one(text: str, names: Sequence[str]) -> bool:
+    return any(name in text and mentions(text, name) for name in names)
 
 
 def _share(said: Collection[str], own: Collection[str]) -> float:
@@ -247,14 +268,171 @@ def _share(said: Collection[str], own: Collection[str]) -> float:
     return sum(word in said for word in own) / max(1, len(own))
 
 
-def _unknown_line(found: Ignorance, state: WorldState, words: Labels, *, reported: bool) -> str:
+def _unknown_line(found: Ignorance, who: Sequence[str], state: WorldState, words: Labels, *, reported: bool) -> str:
     line = words.not_known.format(
-        names=_names(state, found.who, words),
+        names=_names(state, who, words),
         text=one_field(found.text).rstrip(".。"),
         turn=words.turn.format(depth=found.depth),
     )
-    how = words.informed.format(name=one_field(state.name(found.who[0])), depth=found.depth)
+    how = words.informed.format(name=one_field(state.name(who[0])), depth=found.depth)
     return f"{line}; {how}" if reported else line
+
+
+@cache
+def _confided() -> re.Pattern[str]:
+    """Matches what is told to few: a confession, a secret, who somebody really is. Compiled on first use."""
+    return re.compile(any_of(lambda each: each.story.secrets), re.I)
+
+
+@cache
+def _denied() -> re.Pattern[str]:
+    """Matches clauses that do not state what they speak of: questions, and what is not so. Compiled on first use."""
+    return re.compile(f"[?？]|{any_of(lambda each: each.story.negation)}", re.I)
+
+
+@cache
+def _that() -> re.Pattern[str]:
+    """Matches the words between who says something and what is said. Compiled on first use."""
+    return re.compile(any_of(lambda each: each.story.that), re.I)
+
+
+# -- whether a later turn has told it --------------------------------------------------------------------------------
+
+
+@frozen
+class _Fact:
+    """What a remark tells, to compare it with others."""
+
+    depth: int
+    kind: int
+    """``DEATH``, ``BOND`` for a secret, or 0."""
+    about: frozenset[str]
+    """The ids of the people whom it is about, without the player's character."""
+    own: frozenset[str]
+    """Its words that are no names."""
+    plain: bool
+    """Whether it tells that somebody is dead, and no more."""
+
+    def is_told_by(self, kind: int, people: frozenset[str], said: Collection[str]) -> bool:
+        """Whether a clause of that kind, with these people and words, tells the same."""
+        if not self.about <= people or (self.kind == DEATH and kind != DEATH):
+            return False
+        if self.plain:
+            return True
+        return bool(self.own) and len(self.own) + len(self.about) > 2 and _share(said, self.own) >= _SAME
+
+    def is_(self, other: _Fact) -> bool:
+        """Whether both are one fact of the same turn in two wordings."""
+        if self.depth != other.depth or self.kind != other.kind:
+            return False
+        less, more = sorted((self, other), key=lambda each: len(each.own))
+        return less.is_told_by(more.kind, more.about, more.own)
+
+
+def _untold(ranked: Sequence[Ignorance], scene: Scene) -> Iterator[tuple[Ignorance, list[str]]]:
+    """Yield the first facts that no later turn has told, and who does not know them."""
+    if not ranked:
+        return
+    people: tuple[tuple[str, str], ...] = ()
+    yielded: list[Ignorance] = []
+    later = _later(scene)
+    for each in ranked:
+        beside = [known for known in yielded if known.depth == each.depth]
+        who = list(each.who)
+        if beside or _may_be_told(each, later):
+            people = people or tuple(one for one in people_in(scene.state) if one[1] != scene.state.player)
+            fact = _fact(each, scene.state, people)
+            if any(fact.is_(_fact(known, scene.state, people)) for known in beside):
+                continue
+            told = list(_told_at(fact, later, people))
+            who = [id_ for id_ in who if not any(_heard(scene, id_, depth) for depth in told)]
+        if who:
+            yielded.append(each)
+            yield each, who
+        if len(yielded) == _UNKNOWN:
+            return
+
+
+def _may_be_told(found: Ignorance, later: Sequence[tuple[int, str, str]]) -> bool:
+    """Whether a later turn has two words of a fact, or one of a death, which is quickly seen."""
+    least = 1 if weight(found.text) == DEATH else 2
+    own = [word for word in content_words(found.text) if word not in telling_nothing()]
+    return any(depth > found.depth and sum(word in folded for word in own) >= least for depth, _, folded in later)
+
+
+def _kind(clause: str) -> int:
+    return DEATH if weight(clause) == DEATH else BOND if _confided().search(clause) else 0
+
+
+def _fact(found: Ignorance, state: WorldState, people: Sequence[tuple[str, str]]) -> _Fact:
+    parts = clauses(found.text) or [found.text]
+    kind = max(map(_kind, parts))
+    part = " ".join(part for part in parts if not kind or _kind(part) == kind)
+    frame, _, what = _that().sub("\0", part, count=1).rpartition("\0")
+    about = named(what, people)
+    if len(about) < 2 and frame:
+        about |= {id_ for name, id_ in people if match_text(frame).startswith(name)}
+    died = {each.id for each in state.of_kind(Kind.CHARACTER) if each.dead and each.get("status_since") == found.depth}
+    about = about or (frozenset(died) if kind == DEATH else about)
+    begins = any(id_ in about and match_text(what).lstrip().startswith(name) for name, id_ in people)
+    plain = kind == DEATH and not frame and len(about) == 1 and about <= died and (begins or not named(what, people))
+    short = what.partition(",")[0]
+    own = _own(what, people)
+    if kind == BOND and not _own(short, people):  # who somebody really is
+        about, own = named(short, people), frozenset(content_words(_confided().sub(" ", short))) - telling_nothing()
+    return _Fact(found.depth, kind, about, own, plain)
+
+
+def _own(text: str, people: Sequence[tuple[str, str]]) -> frozenset[str]:
+    names = {word for part in _named_parts(text, people) for word in content_words(part)}
+    words = content_words(without_time(_confided().sub(" ", text)))
+    return frozenset(words) - names - telling_nothing()
+
+
+def _named_parts(text: str, people: Sequence[tuple[str, str]]) -> set[str]:
+    """Return the names of ``people`` that a text has."""
+    about = named(text, people)
+    return {part for part, id_ in people if id_ in about}
+
+
+def _later(scene: Scene) -> list[tuple[int, str, str]]:
+    """Return what turns tell, with their depths: remarks, events and messages, as they are and folded."""
+    state, episodes = scene.state, scene.request.episodes
+    texts = [*state.notes, *((each.depth, each.name) for each in state.happenings)]
+    if episodes is not None:
+        for depth in range(max(0, state.depth - _LOOKED_THROUGH) + 1, state.depth + 1):
+            turn = episodes.at(depth)
+            if turn is not None:
+                texts.append((depth, episodes.text(turn).partition("\n")[2]))
+    return [(depth, text, text.casefold()) for depth, text in texts]
+
+
+def _told_at(fact: _Fact, later: Sequence[tuple[int, str, str]], people: Sequence[tuple[str, str]]) -> Iterator[int]:
+    """Yield the turns (depth) after a fact that tell it."""
+    names = [part for part, id_ in people if id_ in fact.about]
+    for depth, text, folded in later:
+        if depth <= fact.depth or (names and not any(name in folded for name in names)):
+            continue
+        if not fact.plain and fact.own and _share([word for word in fact.own if word in folded], fact.own) < _SAME:
+            continue
+        for clause in clauses(text):
+            if _denied().search(clause) is None and fact.is_told_by(
+                _kind(clause), named(clause, people), content_words(clause)
+            ):
+                yield depth
+                break
+
+
+def _heard(scene: Scene, who: str, depth: int) -> bool:
+    """Whether somebody was there at a later turn. If nobody reported who was, its text has to name her."""
+    request = scene.request
+    if request.hears is None or request.episodes is None or not request.hears(who, depth):
+        return False
+    turn = request.episodes.at(depth)
+    if turn is None or request.episodes.present(turn) is not None:
+        return True
+    text = request.episodes.text(turn)
+    return any(mentions(text, name) for name in scene.state.entities[who].names)
 
 
 def _health_is_known(player: Entity, world: World) -> bool:
@@ -352,10 +530,11 @@ def _with_condition(state: WorldState, id_: str, counts: Sequence[str] = ()) -> 
 
 
 def _status(state: WorldState, id_: str) -> list[str]:
-    """Return the conditions of somebody who lives, such as wounds, if there are any to tell."""
+    """Return the conditions of somebody who lives, such as wounds and sleep, if there are any to tell."""
     known = state.entities.get(id_)
-    status = known.get("status") if known is not None else None
-    return [part.strip() for part in str(status).split(";")] if status and status not in (ALIVE, DEAD) else []
+    status, moment = (known.get(each) for each in ("status", MOMENT)) if known is not None else (None, None)
+    parts = [part.strip() for part in str(status).split(";")] if status and status not in (ALIVE, DEAD) else []
+    return [str(moment), *(part for part in parts if part != moment)] if moment else parts
 
 
 def _surroundings(scene: Scene, words: Labels) -> list[str]:
@@ -399,14 +578,20 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
                 yield from _entity_changes(was, new.entities[id_], new.player, words)
     if old.whereabouts is not new.whereabouts:
         here, before = new.location, old.whereabouts
-        gone = (who for who, where in new.whereabouts.items() if where is not before.get(who) and where.place != here)
-        for who in sorted(gone):
+        moved = ((who, where) for who, where in new.whereabouts.items() if where is not before.get(who))
+        for who in sorted(who for who, where in moved if where.place != here or where.left):
             there = new.whereabouts[who].place
             is_new = who not in before or before[who].place != there or before[who].left != new.whereabouts[who].left
             if who == new.player or not is_new or (who in new.entities and new.entities[who].dead):
                 continue
-            text = f"{one_field(new.name(who))} → {one_field(new.name(there))} {_there_since(new, who, words)}"
-            yield f"edge:{who}:LOCATED_AT", text
+            yield f"edge:{who}:LOCATED_AT", _elsewhere(new, who, one_field(new.name(there)), words)
+
+
+def _elsewhere(state: WorldState, who: str, places: str, words: Labels) -> str:
+    """Where somebody is who is not here, with her condition."""
+    status = "; ".join(one_field(text)[:_CONDITION] for text in _status(state, who))
+    held = f" ({status})" if status else ""
+    return f"{one_field(state.name(who))}{held} → {places} {_there_since(state, who, words)}"
 
 
 def _there_since(state: WorldState, who: str, words: Labels) -> str:
@@ -656,10 +841,7 @@ class _Group:
         if type_ == "RELATES_TO":
             text, about = f"{head}: {_relation(self.edge, scene)}", f"relation:{source}:{target}"
         elif type_ == "LOCATED_AT":
-            status = "; ".join(one_field(text)[:_CONDITION] for text in _status(scene.state, source))
-            held = f" ({status})" if status else ""
-            text = f"{_name(source, scene)}{held} → {', '.join(names)} {_there_since(scene.state, source, words)}"
-            about = f"edge:{source}:{type_}"
+            text, about = _elsewhere(scene.state, source, ", ".join(names), words), f"edge:{source}:{type_}"
         else:
             text, about = f"{head} ({words.edges.get(type_, type_)})", f"edge:{source}:{type_}"
         return Piece(origin, about, Section.RELATED, text, self.score, why={type_: self.score})
@@ -704,7 +886,7 @@ def _tells(edge: Edge, scene: Scene) -> bool:
         return (source, target) in state.relations
     if edge.type == "LOCATED_AT":
         there = state.whereabouts.get(source)
-        if there is None or there.place != target or target == state.location:
+        if there is None or there.place != target or (target == state.location and not there.left):
             return False
         return source != state.player and source not in scene.dead
     if edge.type == "OWNS":

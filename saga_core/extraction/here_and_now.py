@@ -59,6 +59,12 @@ def noticing_nothing(fields: BlockFields, names: Names) -> list[str]:
     return told
 
 
+def moments(fields: BlockFields, names: Names) -> dict[str, str]:
+    """What the remarks behind those present say of how they are at the moment, by id: ``Mina (asleep)``."""
+    told = ((name, _REMARK.search(name)) for name in fields.present or () if _says("unaware", name))
+    return {who: found[1].strip() for name, found in told if found is not None for who in _known(names, (name,))}
+
+
 def _known(names: Names, told: Iterable[str]) -> list[str]:
     """The ids of the known people among names with a remark."""
     found = (names.find(Kind.CHARACTER, (remarked(name) or (name, ""))[0]) for name in told)

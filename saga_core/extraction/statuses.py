@@ -16,6 +16,8 @@ _ALIVE_WORDS = all_of(lambda each: each.statuses.alive)
 _NO_DEATH = re.compile(any_of(lambda each: f"{each.statuses.supposed}|{each.statuses.averted}"))
 _DIED = re.compile(any_of(lambda each: each.statuses.died))
 _UNDONE = re.compile(any_of(lambda each: each.statuses.undone))
+AWAY = re.compile(any_of(lambda each: each.statuses.away), re.I)
+"""Matches a status, or what an event says of somebody, that says that she has left."""
 _PARTS = re.compile(r"[,，、;；:：()（）\[\]—]|\s[-–]+\s")
 
 
@@ -61,6 +63,11 @@ def _told_dead() -> re.Pattern[str]:
     """Matches a word for dead in a longer status. Compiled on first use."""
     words = sorted({*_DEAD_WORDS, *_DEAD_ENDS}, key=lambda word: (-len(word), word))
     return re.compile("|".join(rf"\b{word}\b" if word.isascii() else word for word in words if len(word) > 1), re.I)
+
+
+def is_away(told: str) -> bool:
+    """Whether a status, or what an event says of somebody, is that she has left: ``gone ashore``, 출장 중."""
+    return AWAY.fullmatch(told.strip(" .。!！")) is not None
 
 
 def conditions(status: str) -> list[str]:

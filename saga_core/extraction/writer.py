@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from attrs import frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.counts import count_events
 from saga_core.extraction.habits import LISTS, REPEATED, TOTALS, Habits, absolute_gains, habits_of
-from saga_core.extraction.here_and_now import hearing_from_elsewhere, here_and_now, noticing_nothing
+from saga_core.extraction.here_and_now import hearing_from_elsewhere, here_and_now, moments, noticing_nothing
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import dealing, is_addressed, player_events
-from saga_core.extraction.statuses import beside, is_supposed_death, status_of
-from saga_core.language import Says, any_of, caseless, is_debt, is_settled, settled, telling
+from saga_core.extraction.statuses import AWAY, beside, conditions, is_away, is_supposed_death, joined, status_of
+from saga_core.language import (
+    Says,
+    any_of,
+    begins_about,
+    caseless,
+    is_debt,
+    is_settled,
+    mentions,
+    sentences_of,
+    settled,
+    telling,
+)
 from saga_core.model import (
     ALIVE,
     ALSO,
     DEAD,
     EXCEPT,
+    MOMENT,
     Delta,
     Event,
     Kind,
@@ -81,7 +93,8 @@ def read_delta(
     names = Names(state, later, evidence, _lists(fields, source), tuple(dealing(fields)))
     real = here_and_now(fields, names)
     wrong: list[str] = []
-    events = tuple(_Reports(real, state, names, source, told, words, _taken_over(above), wrong.append).events())
+    before = _taken_over(above), _parted(above)
+    events = tuple(_Reports(real, state, names, source, told, words, *before, wrong.append).events())
     heard = tuple(dict.fromkeys(hearing_from_elsewhere(fields, names)))
     missed = tuple(dict.fromkeys((*heard, *noticing_nothing(fields, names))))
     events += tuple(
@@ -111,6 +124,10 @@ def _taken_over(delta: Delta) -> frozenset[tuple[str, str]]:
     )
 
 
+def _parted(delta: Delta) -> frozenset[str]:
+    return frozenset(event.who for event in delta.events if isinstance(event, deltas.Separated))
+
+
 def _lists(fields: BlockFields, source: Source) -> Iterator[tuple[str, ...]]:
     """The names of who is present or has left, and of who was met: a narrator names nobody twice there."""
     yield (*(fields.present or ()), *fields.npc_separated)
@@ -121,6 +138,7 @@ def _lists(fields: BlockFields, source: Source) -> Iterator[tuple[str, ...]]:
 _REVEALS = re.compile(any_of(lambda each: each.names.reveals.replace("?P<name>", f"?P<{each.tag}>")), re.I)
 _BROKEN = re.compile(any_of(lambda each: each.statuses.broken))
 _GONE = re.compile(any_of(lambda each: f"{each.statuses.gone}|{each.statuses.broken}"))
+_LIES = re.compile(any_of(lambda each: each.statuses.lies), re.I)
 _NAME_AND_TURN = re.compile(r"(.{1,80}?)[^\w]+(?:\w{1,8}[ .]?)??(\d{1,6})\W*")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
@@ -143,6 +161,8 @@ class _Reports:
     words: str
     taken_over: frozenset[tuple[str, str]]
     """What changed hands in the turn before, each as its new owner and the thing."""
+    parted_before: frozenset[str]
+    """Who left the player in the turn before."""
     complain: Callable[[str], None]
 
     def events(self) -> Iterator[Event]:
@@ -160,6 +180,7 @@ class _Reports:
         yield from self._destroyed()
         yield from self._relations()
         yield from self._counts()
+        yield from self._bodies(each.who for each in statuses if each.status == DEAD)
         yield from (each for each in statuses if each.status == DEAD)
         player, fields = self.state.player, self.fields
         if fields.mood:
@@ -196,17 +217,61 @@ class _Reports:
         # Earlier turns may be read later and move the player elsewhere, so an explicit move to the same place counts.
         if place is not None and (place != state.location or fields.location_moved):
             yield deltas.Moved(player, place)
-        yield from (deltas.Separated(who, away=True) for who in there)
+        missing = self._missing(place or state.location, present) if present is not None else []
+        yield from (deltas.Separated(who, away=True) for who in dict.fromkeys((*there, *missing)))
         yield from (deltas.Met(who) for who in dict.fromkeys(met))
-        yield from self._seen_alive(present or ())
+        gone = self._gone(left, place or state.location)
+        yield from (deltas.Separated(who, gone=True) for who in dict.fromkeys(gone) if who not in met)
+        yield from self._seen(present or ())
+        yield from self._moments(present)
 
-    def _seen_alive(self, present: Iterable[str]) -> Iterator[Event]:
-        """The company of whom it was only said that they may be dead."""
+    def _missing(self, place: str | None, present: Collection[str]) -> list[str]:
+        """Whom the player met, left at this place and does not find there, going by the complete list."""
+        state = self.state
+        met = frozenset(state.met)
+        there = state.at(place) if place is not None else ()
+        return [who for who in there if who in met and who not in present and who not in state.present]
+
+    def _gone(self, left: Iterable[str], place: str | None) -> Iterator[str]:
+        """Who has left a place where the player is not: by a status, an event or a remark, or because somebody who
+        leaves the player now, and did not before, cannot be there."""
+        state, where = self.state, self.state.whereabouts
+        for status in self.fields.status_changes:
+            if is_away(status.status) and (who := self.names.find(Kind.CHARACTER, status.name)):
+                yield who
+        notes = self.fields.notes or ""
+        for text in (self.fields.event_trigger or "", *(sentences_of(notes) if AWAY.search(notes) else ())):
+            for who in self.names.named_in(text) if text else ():
+                known = state.entities.get(who)
+                names = (
+                    name for name in (known.names if known is not None else ()) if begins_about(text.strip(), name)
+                )
+                if any(is_away(text.strip().removeprefix(name)) for name in names):
+                    yield who
+        came = [who for who in left if who not in state.present and who not in self.parted_before]
+        came = [who for who in came if who in where and where[who].place != place]
+        if came:
+            named = self.names.named_in(self.told.removeprefix(self.words))
+            yield from (who for who in came if who in named)
+
+    def _seen(self, present: Iterable[str]) -> Iterator[Event]:
+        """The company of whom it was only said that they may be dead, or that they have left."""
         told = {self.names.find(Kind.CHARACTER, status.name) for status in self.fields.status_changes}
         for who in present:
             known = self.state.entities.get(who)
-            if known is not None and who not in told and is_supposed_death(str(known.get("status") or "")):
+            status = str(known.get("status") or "") if known is not None and who not in told else ""
+            if is_supposed_death(status):
                 yield deltas.StatusChanged(who, ALIVE)
+            elif any(map(is_away, parts := conditions(status))):
+                yield deltas.StatusChanged(who, joined(each for each in parts if not is_away(each)))
+
+    def _moments(self, present: Collection[str] | None) -> Iterator[Event]:
+        """How those present are at the moment, and of whom that is over."""
+        now = moments(self.fields, self.names)
+        for who in self.state.present if present is not None else ():
+            if who not in now and self.state.entities[who].get(MOMENT) is not None:
+                yield deltas.AttributeSet(who, MOMENT, None)
+        yield from (deltas.AttributeSet(who, MOMENT, remark) for who, remark in now.items())
 
     def _place(self, told: str) -> str:
         """The id of the place of that name. The last part of its name is enough for the player's current place."""
@@ -562,6 +627,25 @@ class _Reports:
             before = now.get(who) or str((known.get("status") if known is not None else None) or "")
             now[who] = beside(before, status_of(told))
             yield deltas.StatusChanged(who, now[who])
+
+    def _bodies(self, dead: Iterable[str]) -> Iterator[Event]:
+        """The dead who were elsewhere and whose bodies are found where the player is."""
+        fields, state = self.fields, self.state
+        here = self._place(fields.location) if fields.location else state.location
+        away = [who for who in dict.fromkeys(dead) if who not in state.entities or not state.entities[who].dead]
+        away = [who for who in away if who not in state.whereabouts or state.whereabouts[who].place != here]
+        if here is None or not away:
+            return
+        told = "\n".join((self.told.removeprefix(self.words), fields.event_trigger or "", fields.notes or ""))
+        lying = [each for line in told.splitlines() for each in sentences_of(line) if _LIES.search(each)]
+        for status in fields.status_changes if lying else ():
+            who = self.names.find(Kind.CHARACTER, status.name)
+            if who in away and any(mentions(each, name) for each in lying for name in self._called(who, status.name)):
+                yield deltas.Moved(who, here)
+
+    def _called(self, who: str, name: str) -> tuple[str, ...]:
+        known = self.state.entities.get(who)
+        return (name, *known.names) if known is not None else (name,)
 
     def _informed(self) -> Iterator[Event]:
         """Who learned what happened at an earlier turn. Names that the story does not know are left out."""

@@ -321,6 +321,10 @@ class StatusWords(Table):
     """The same for remarks that also fit somebody who is there and makes a call: ``on the phone``."""
     absent: Pattern = NEVER
     """In a remark of these kinds: the person does not hear what is said, as the writer of a letter."""
+    away: Pattern = NEVER
+    """A whole status that says that somebody has left, or what an event says of somebody: ``gone ashore``, 사라졌다."""
+    lies: Pattern = NEVER
+    """In a sentence about somebody who is dead: that the body is where it is told."""
     unaware: Pattern = NEVER
     """A whole remark behind a person who is there and does not notice what happens, or such a status: ``asleep``."""
     debt: Pattern = NEVER
@@ -544,6 +548,10 @@ class StoryWords(Table):
     """A clause about a death."""
     bonds: Pattern = NEVER
     """A clause about something that binds people: promises, debts, wounds, secrets."""
+    secrets: Pattern = NEVER
+    """A clause about something that few are told: a confession, a secret, who somebody really is."""
+    that: Pattern = NEVER
+    """What stands between who says or knows something and what that is."""
     owed: Pattern = NEVER
     """A sentence about a debt."""
     settled: Pattern = NEVER

@@ -117,10 +117,14 @@ class Met:
 
 @frozen
 class Separated:
-    """A character is no longer with the player. They stay where they parted, or, if ``away``, leave that place."""
+    """A character is no longer with the player. They stay where they parted, or, if ``away``, leave that place.
+
+    ``gone``: the character has left the place where it was, whether or not that is the player's.
+    """
 
     who: str
     away: bool = False
+    gone: bool = False
 
 
 @frozen

@@ -14,7 +14,7 @@ from attrs import evolve
 from saga_core.model import counting
 from saga_core.model.deltas import Fact, FactKey, Introduced, WorldSeen
 from saga_core.model.draft import Draft
-from saga_core.model.entities import DEAD, HABITS, Entity, Happening, Kind, Placement, Stack
+from saga_core.model.entities import DEAD, HABITS, MOMENT, Entity, Happening, Kind, Placement, Stack
 from saga_core.model.world_state import MAX_HAPPENINGS, WorldState
 from saga_core.trackers import TrackerKind, Whose, ends
 from saga_core.values import Value
@@ -22,7 +22,7 @@ from saga_core.values import Value
 PLACES, PEOPLE, THINGS, CLOCK, EVENTS = SCOPES = ("places", "people", "things", "clock", "events")
 """What a world can declare as shared."""
 _SCOPE_OF = {Kind.LOCATION: PLACES, Kind.CHARACTER: PEOPLE, Kind.ITEM: THINGS, Kind.EVENT: EVENTS}
-_OF_A_STORY = frozenset({*HABITS, "is_player", "persona", "claims", "status_since", "mood"})
+_OF_A_STORY = frozenset({*HABITS, MOMENT, "is_player", "persona", "claims", "status_since", "mood"})
 """Attributes that belong to the story which has them."""
 
 

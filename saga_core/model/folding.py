@@ -216,9 +216,9 @@ def _separated(draft: Draft, event: deltas.Separated) -> None:
     where, here = (draft.view("whereabouts").get(id_) for id_ in (who.id, draft.view("player")))
     if who.id in draft.view("present"):
         draft.changed["present"] = tuple(other for other in draft.view("present") if other != who.id)
-    elif who.dead or where is None or here is None or where.place != here.place:
+    elif not event.gone and (who.dead or where is None or here is None or where.place != here.place):
         return  # who is not here cannot leave, and that she is not here is no contradiction
-    if event.away and where is not None and not where.left:
+    if (event.away or event.gone) and where is not None and not where.left:
         draft.map("whereabouts")[who.id] = evolve(where, left=True)
 
 

@@ -57,6 +57,7 @@ from saga_core.sessions import (
     SharedMemories,
     SharedWorlds,
     UnreportedReplies,
+    hears,
     said_by_hand,
     unknown_here,
 )
@@ -484,6 +485,7 @@ class ContextReading:
             ),
             member=perspective.who if perspective is not None else None,
             ignorance=_ignorance(live, start.state, state, (transcript.player_words, *recent), language),
+            hears=lambda who, depth: hears(live, start.state, who, depth),
             reported=start.report == "block",
             moment=_lore_moment(start),
             elsewhere=tuple([await _story(each, language) for each in others]),

@@ -296,9 +296,9 @@ class _Records:
         if self.start.report == "after" and reading.status is BlockStatus.FALLBACK:
             reading = evolve(reading, problems=())  # a block that nobody asked for is not missing
         name, sure, claims = ("", False, ()) if persona is None else (persona.name, persona.sure, persona.claims)
-        # Only a gain can repeat what the turn before reported.
-        gains = bool(reading.fields.items_gained)
-        above = self.live.effective(await self.live.turn(place.parent)) if gains else Delta()
+        # Only what was gained and who left can repeat what the turn before reported.
+        repeats = bool(reading.fields.items_gained or reading.fields.npc_separated)
+        above = self.live.effective(await self.live.turn(place.parent)) if repeats else Delta()
         words, prose = looked_through(place.transcript.player_words), looked_through(text)
         delta = read_delta(
             reading,

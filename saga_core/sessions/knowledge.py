@@ -14,6 +14,7 @@ from cachetools import LRUCache
 
 from saga_core.language import begins_about, mentions
 from saga_core.model import (
+    MOMENT,
     Audience,
     Delta,
     Entity,
@@ -269,7 +270,7 @@ def _here(view: WorldState, state: WorldState, unmet: Collection[str], away: Col
     )
 
 
-_VISIBLE = ("hp", "max_hp", "status")
+_VISIBLE = ("hp", "max_hp", "status", MOMENT)
 
 
 def _as_seen(known: Entity, now: Entity | None) -> Entity:
@@ -301,6 +302,11 @@ def heard(state: WorldState, node: TurnNode, who: str) -> Hearing | None:
         return Hearing(node.depth)
     ids = ids_of(state, who)
     return hearing(node, state.audiences, ids, assumed_from(state.met, state.audiences, ids))
+
+
+def hears(live: LiveSession, state: WorldState, who: str, depth: int) -> bool:
+    """Whether a character knows what happened at the turn ``depth`` of the path to ``state``."""
+    return heard(state, live.tree.ancestor_at(state.turn, depth), who) is not None
 
 
 def knowers(live: LiveSession, state: WorldState, depth: int) -> dict[str, Hearing | None]:

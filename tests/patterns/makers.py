@@ -10,7 +10,7 @@ from saga_backends.chat import lessons, offline
 from saga_backends.embedder import known_models
 from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
-from saga_core.context import as_note, recollection, scene
+from saga_core.context import as_note, recollection, scene, sources
 from saga_core.curation import rules
 from saga_core.extraction import answer, edited, here_and_now, other_names, player, statuses, window
 from saga_core.imports import Losses, texts
@@ -74,6 +74,9 @@ def call_all() -> None:
     statuses._told_dead()
     statuses._supposed()
     statuses._of_body()
+    sources._confided()
+    sources._denied()
+    sources._that()
     for name in ("unreal", "remote", "calling", "absent", "unaware"):
         here_and_now._remarks(name)
     evidence._mine()

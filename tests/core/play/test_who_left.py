@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from saga_core import Saga
+from saga_core.state_block import StatusChange
 from tests.core.frontend import Frontend, answer, memory_config
 
 
@@ -44,8 +47,75 @@ async def test_who_was_not_seen_in_the_turn_before_leaves_too() -> None:
         await chat.say("To the inn.", "Jan waves.", location="inn", present=("Jan",))
         await chat.say("Up.", "Dark.", location="attic", present=())
         await chat.say("Down.", "Nobody.", location="inn", present=())
-        assert "Nearby: Jan" in (await chat.say("Jan?", "He goes.", present=(), npc_separated=("Jan",))).context.text
+        told = (await chat.say("Jan?", "He goes.", present=(), npc_separated=("Jan",))).context.text
+        assert "Nearby" not in told and "Jan → inn (was there and left)" in told
         told = (await chat.say("I wait.", "Rain.", present=(), npc_separated=("Sophie",))).context.text
         assert "Nearby" not in told
         told = (await chat.say("I wait.", "Rain.", present=())).context.text
         assert "Nearby" not in told
+
+
+async def test_who_is_not_found_where_she_was_left_is_gone_from_there_until_she_is_seen_again() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "They nod.", location="sick bay", present=("Kit", "Ada"))
+        await chat.say("Up.", "Wind.", location="deck", present=())
+        assert "Kit → sick bay (there since turn 1)" in (await chat.begin("Kit?")).context.text
+        await chat.say("Down.", "Ada is alone.", location="sick bay", present=("Ada",))
+        told = (await chat.say("Kit?", "Kit comes in.", present=("Ada", "Kit"))).context.text
+        assert "Nearby" not in told and "Kit → sick bay (was there and left)" in told
+        assert "Kit → " not in (await chat.begin("Hello, Kit.")).context.text
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        {"npc_separated": ("Ada",)},
+        {"status_changes": (StatusChange("Ada", "gone ashore by helicopter"),)},
+        {"event_trigger": "Ada disappears from the sick bay"},
+        {"notes": "It rains. Ada flew ashore with the body."},
+    ],
+)
+async def test_who_is_reported_gone_is_not_where_she_was_before(report: dict[str, Any]) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "She nods.", location="sick bay", present=("Ada",))
+        await chat.say("Up.", "Wind.", location="deck", present=())
+        await chat.say("I wait.", "Rain.", present=())
+        await chat.say("I wait.", "Ada runs past you and climbs in.", present=(), **report)
+        told = (await chat.begin("Where is Ada?")).context.text
+        assert "sick bay (was there and left)" in told and "since turn 1" not in told
+
+
+async def test_a_list_of_all_who_are_elsewhere_moves_nobody() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "She nods.", location="sick bay", present=("Ada",))
+        await chat.say("Up.", "Wind.", location="deck", present=(), npc_separated=("Ada",))
+        await chat.say("I wait.", "You think of Ada.", present=(), npc_separated=("Ada",))
+        assert "Ada → sick bay (there since turn 1)" in (await chat.begin("Where is Ada?")).context.text
+
+
+async def test_the_body_lies_where_it_is_found() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        died = (StatusChange("Tomasz", "dead"),)
+        await chat.say("In.", "He eats.", location="mess", present=("Tomasz Wojcik", "Olga Berg"))
+        await chat.say("Down.", "Tomasz lies dead.", location="pit", present=(), status_changes=died)
+        news = (StatusChange("Olga", "dead"),)
+        turn = await chat.say("Up.", "Olga has died in Oslo.", location="deck", present=(), status_changes=news)
+        live = await saga.parts.live.get(turn.session.id)
+        state = await live.state(live.head)
+        places = {state.name(who): state.name(where.place) for who, where in state.whereabouts.items()}
+        assert places["Tomasz Wojcik"] == "pit" and places["Olga Berg"] == "mess"
+
+
+async def test_a_remark_is_told_for_its_moment_and_being_away_ends_with_being_here() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        away = (StatusChange("Ada", "away in Bergen; left hand cut"), StatusChange("Kit", "부산 출장"))
+        await chat.say("In.", "They leave.", present=("Mr. Vane (asleep)",), status_changes=away)
+        told = (await chat.say("Vane?", "Ada is back.", present=("Mr. Vane", "Ada", "Kit"))).context.text
+        assert "Present: Mr. Vane (asleep)" in told
+        told = (await chat.begin("So?")).context.text
+        assert "Present: Mr. Vane, Ada (left hand cut), Kit\n" in told

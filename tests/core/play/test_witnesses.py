@@ -6,6 +6,7 @@ from pathlib import Path
 
 from saga_core import Saga
 from saga_core.config import load_config
+from saga_core.state_block import StatusChange
 from tests.core.frontend import Frontend, memory_config
 
 
@@ -108,3 +109,79 @@ async def test_what_the_messages_share_only_small_words_with_is_not_told_as_unkn
         assert "Not known" not in songs.context.text
         farrier = await chat.begin("What does the farrier want?")
         assert f"Not known to Dorota: {paid}" in farrier.context.text
+
+
+def _unknown(context: str) -> list[str]:
+    return [line.partition(";")[0] for line in context.splitlines() if line.startswith("Not known")]
+
+
+async def test_a_death_that_a_later_turn_told_is_known_to_those_who_were_there() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "He eats.", location="mess", present=("Tomasz Wojcik", "Kit", "Barty"))
+        died = (StatusChange("Tomasz", "dead"),)
+        lies = "Tomasz Wojcik lies dead in the winch pit"
+        await chat.say("Up.", "Wind.", location="deck", present=())
+        found = {"event_trigger": "The bosun is found dead", "notes": lies, "status_changes": died}
+        await chat.say("Down.", "Tomasz lies dead.", location="winch pit", present=(), **found)
+        await chat.say("I nod.", "Kit nods.", location="bridge", present=("Captain Berg", "Kit"))
+        once = _unknown((await chat.begin("I tell the captain that Tomasz is dead.")).context.text)
+        assert once == [f"Not known to Captain Berg, Kit: {lies} (turn 3)"], "one fact is told once"
+        await chat.say(
+            "I tell the captain that Tomasz is dead.", '"A fall," she says.', present=("Captain Berg", "Kit")
+        )
+        assert _unknown((await chat.begin("Tomasz is dead. A fall?")).context.text) == []
+        await chat.say("I go.", "Barty waits.", location="engine room", present=("Barty",))
+        assert _unknown((await chat.begin("Tomasz, Barty.")).context.text) == [f"Not known to Barty: {lies} (turn 3)"]
+
+
+async def test_a_secret_that_the_messages_touch_is_told_before_trifles_until_somebody_tells_it() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls. Dana is the bosun.", "Tell a story.", "Be brief.")
+        both = ("Rosa", "Captain Berg")
+        await chat.say("In.", "All nod.", present=("Tomasz", "Kit", *both))
+        lent = "Kit lent the player a torch"
+        await chat.say("I go.", "Kit is there.", location="deck", present=("Kit",), notes=lent)
+        killed = "Rosa confesses to Dana alone that she killed Tomasz"
+        await chat.say("Rosa?", "I did it.", location="galley", present=("Rosa",), notes=killed)
+        await chat.say("Up.", "They wait.", location="bridge", present=both)
+        asked = _unknown((await chat.begin("It was Rosa, Captain, and Kit.")).context.text)
+        assert asked == [f"Not known to Captain Berg: {killed} (turn 3)"]
+        mourns = "Rosa weeps for Tomasz, who is dead"
+        await chat.say("Hm.", "Rosa weeps.", present=both, notes=mourns)
+        assert _unknown((await chat.begin("Rosa, why?")).context.text) == asked, "that is not the confession"
+        await chat.say("Well?", "Rosa speaks.", present=both, notes="The captain knows that Rosa killed Tomasz")
+        assert _unknown((await chat.begin("Rosa, why?")).context.text) == []
+
+
+async def test_who_somebody_really_is_is_known_once_it_was_admitted() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "All nod.", present=("Mr. Grey", "Julian Vane", "Amara", "Kit", "Rosa"))
+        await chat.say("Up.", "Wind.", location="deck", present=())
+        really = "Amara says that Mr. Grey is really Julian Vane, once her husband's lawyer"
+        await chat.say("Amara?", "She tells.", location="sick bay", present=("Amara",), notes=really)
+        await chat.say("Up.", "Kit waits.", location="deck", present=("Kit", "Rosa"))
+        asked = _unknown((await chat.begin("So, Mr. Grey?")).context.text)
+        assert asked == [f"Not known to Kit, Rosa: {really} (turn 3)"]
+        await chat.say("Below.", "Kit comes.", location="stairs", present=("Kit",))
+        admits = "Mr. Grey admits before Kit that he is Julian Vane"
+        await chat.say("Well?", "He admits it.", location="hold", present=("Kit", "Mr. Grey"), notes=admits)
+        await chat.say("Up.", "Both wait.", location="deck", present=("Kit", "Rosa"))
+        told = _unknown((await chat.begin("So, Mr. Grey?")).context.text)
+        assert told and all(each.startswith("Not known to Rosa:") for each in told), told
+
+
+async def test_a_death_told_in_a_turn_without_a_report_is_known_to_those_named_there() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "수술실 앞이다.", "너는 이야기꾼이다.", "짧게 답한다.")
+        everybody = ("최만복", "한지우", "은아")
+        await chat.say("들어간다.", "모두 있다.", location="병동", present=everybody)
+        await chat.say("나간다.", "바람이 분다.", location="옥상", present=())
+        died = (StatusChange("최만복", "사망"),)
+        note = "최만복이 수술 중 사망했다"
+        await chat.say("수술실로 간다.", "끝났다.", location="수술실", present=(), status_changes=died, notes=note)
+        await chat.say("나간다.", "한지우가 고개를 떨궜다. 최만복이 사망했다고 들었다.")
+        await chat.say("옥상으로 간다.", "둘이 있다.", location="옥상", present=("한지우", "은아"))
+        told = (await chat.begin("최만복 할아버지…")).context.text
+        assert "은아 모르는 것" in told and "한지우 모르는 것" not in told and ", 한지우" not in told
