@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 from attrs import define
 
+from saga_core.errors import BadInput
 from saga_core.imports import Source
 from saga_core.maintenance.forget import (
     Gone,
@@ -131,6 +133,9 @@ class Maintenance:
         A session may be given by id or label. Raises ``NotFound`` for one that there is not, before anything is
         deleted, ``StoreError``, and ``OwnedElsewhere`` if sessions that other servers write were left.
         """
+        given: Any = sessions
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise BadInput(f"sessions: is {given!r:.80}; give a list of sessions")
         found = [await self.tools.directory.find(each) if isinstance(each, str) else each for each in sessions]
         return await forget_sessions(self.tools, found, trashed)
 

@@ -348,9 +348,8 @@ class _Views:
     async def _shown(self, live: LiveSession) -> None:
         """Find views that were rendered and are missing or behind, unless work waits that renders them."""
         tools, session = self.tools, self.session.id
-        for slot in range(tools.projector.slots):
-            for store in ("graph", "pages"):
-                await self._compare(store, tools.projector.unshown(session, slot, store), self._render)
+        for store in ("graph", "pages"):
+            await self._compare(store, tools.projector.unshown(live, store), self._render)
         await self._compare("vectors", _no_lore(tools, live), self._lore)
         waits = any(each.session == session and each.kind in _RENDERS for each in tools.supervisor.waiting())
         if waits or [key async for key, raw in rows(tools.stores.state, ("job", session)) if not raw]:

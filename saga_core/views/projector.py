@@ -180,7 +180,7 @@ class Projector(VectorViews):
         near = min(distances, key=lambda slot: (distances[slot], slot), default=None)
         if near is not None and distances[near] <= _NEAR:
             return near
-        free = next((slot for slot in range(self.slots) if slot not in distances and slot not in live.slots), None)
+        free = next((slot for slot in range(self.slots) if slot not in distances), None)
         if free is not None:
             return free
         return min(range(self.slots), key=lambda slot: (live.slots.get(slot, 0.0), slot))
@@ -345,23 +345,33 @@ class Projector(VectorViews):
         differ = [name for name in wanted.files if stored.files.get(name) != wanted.files[name]]
         return [f"pages {scope}: {', '.join(differ)} differ from the journal, or were edited"] if differ else []
 
-    async def unshown(self, session_id: str, slot: int, store: str) -> list[str]:
-        """Return in words if the ``graph`` or the ``pages`` of a slot do not show the turn that was rendered there.
+    async def unshown(self, live: LiveSession, store: str) -> list[str]:
+        """Return in words if the ``graph`` or the ``pages`` of a session do not show the turns that were rendered.
 
-        The key-value view, which is in the journal, tells that turn. What is kept only in memory may be empty.
+        The key-value view, which is in the journal, tells those turns by slot. A store that was emptied is filled again
+        with the head alone, in any slot, so an empty slot counts only if no slot shows the head, or else any turn. What
+        is kept only in memory may be empty.
         """
-        scope, at = scope_of(session_id, slot), self.graph if store == "graph" else self.cache
-        raw = await value(self.kv, keys.view_mark(scope))
-        if raw is None or at is None or Capability.DURABLE not in at.info.capabilities:
+        at = self.graph if store == "graph" else self.cache
+        if at is None or Capability.DURABLE not in at.info.capabilities:
             return []
+        scopes = [scope_of(live.session.id, slot) for slot in range(self.slots)]
+        marks = await self.kv.get([keys.view_mark(scope) for scope in scopes])
+        rendered = {scope: codec.loads(raw) for scope in scopes if (raw := marks.get(keys.view_mark(scope)))}
+        shows = {scope: mark for scope in rendered if (mark := await self._mark_in(store, scope)) is not None}
+        filled = live.head in shows.values() if live.head in rendered.values() else bool(shows)
+        return [
+            f"{store} {scope}: shows {shows.get(scope, 'no turn')}, not {turn} that was rendered"
+            for scope, turn in rendered.items()
+            if shows.get(scope, turn if filled else None) != turn
+        ]
+
+    async def _mark_in(self, store: str, scope: str) -> str | None:
+        """The turn that the graph or the pages of a scope show."""
         if store == "graph":
-            mark = await self.graph.watermark(scope)
-        else:
-            pages = await self._read_pages(self.cache, scope) if self.cache is not None else None
-            mark = pages.watermark if pages is not None else None
-        rendered = codec.loads(raw)
-        shows = f"shows {mark}" if mark is not None else "shows no turn"
-        return [f"{store} {scope}: {shows}, not {rendered} that was rendered"] if mark != rendered else []
+            return await self.graph.watermark(scope)
+        pages = await self._read_pages(self.cache, scope) if self.cache is not None else None
+        return pages.watermark if pages is not None else None
 
     async def rebuild(self, live: LiveSession) -> None:
         """Drop everything that stores have of a session, and render it again from the journal."""

@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import sqlite3
 import unicodedata
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ import pytest
 from attrs import evolve
 
 from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVector
-from saga_core import Saga
+from saga_core import Saga, registry
 from saga_core.capabilities import Capability
 from saga_core.errors import BadInput, NotFound
 from saga_core.model.tree import BLANK
 from saga_core.stores import StoreInfo
+from saga_core.views import scope_of
 from tests.core.frontend import Frontend
 
 SECRET = "자색고래"
@@ -243,6 +245,47 @@ class Graph(MemoryGraph):
     def info(self) -> StoreInfo:
         found = super().info
         return evolve(found, name="mine", capabilities=found.capabilities | {Capability.DURABLE})
+
+
+class Vectors(MemoryVector):
+    """Durable vectors."""
+
+    @property
+    def info(self) -> StoreInfo:
+        found = super().info
+        return evolve(found, name="mine", capabilities=found.capabilities | {Capability.DURABLE})
+
+
+@pytest.fixture
+def mine() -> Iterator[None]:
+    """Stores named ``mine`` that keep their data and cannot compact."""
+    registry.register("graph.mine", Graph)
+    registry.register("vector.mine", Vectors)
+    yield
+    registry.unregister("graph.mine")
+    registry.unregister("vector.mine")
+
+
+async def test_a_store_that_was_emptied_and_filled_again_is_equal_to_the_journal(mine: None) -> None:
+    config = {
+        "storage": {"profile": "memory", "graph": "mine", "vector": "mine"},
+        "session": {"default_world": "ersia"},
+    }
+    async with Saga.open(config) as saga:
+        paths = Frontend(saga, session="paths")
+        for way in ("road", "path"):
+            for number in range(5):
+                await paths.say(f"I follow the {way} {number}.", f"The {way} is long. The sign says {number}.")
+            await saga.drain(30)
+            paths.history = paths.history[:2]
+        other = await Frontend(saga, session="other").say("I wait.", "It rains.")
+        for name in ("one", "two"):
+            gone = await Frontend(saga, session=name).say("I wait.", "It rains.")
+            await saga.drain(30)
+            await saga.maintenance.forget_sessions([gone.session.id])
+            await saga.drain(30)
+            assert [str(each) for each in (await saga.maintenance.verify()).findings] == []
+        assert await saga.stores.graph.watermark(scope_of(other.session.id, 0)) == other.id
 
 
 async def test_what_other_stores_that_cannot_compact_keep_is_said() -> None:

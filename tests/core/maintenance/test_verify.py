@@ -353,6 +353,24 @@ async def test_views_that_are_behind_or_gone_are_found_and_mended(kind: str, exp
         assert (await saga.maintenance.repair(verdict)).equal
 
 
+async def test_of_two_timelines_the_one_that_is_played_on_must_be_shown() -> None:
+    stores = kept_stores()
+    async with Saga.open(memory_config(), stores=stores) as saga:
+        chat = Frontend(saga, session="mill")
+        for way in ("stair", "river"):
+            for number in range(5):
+                turn = await chat.say(f"I follow the {way} {number}.", f"The {way} is long. The sign says {number}.")
+            await saga.drain(10)
+            chat.history = chat.history[:2]
+        other, head = (scope_of(turn.session.id, slot) for slot in range(2))
+        await stores["graph"].drop(other)
+        assert told(await saga.maintenance.verify()) == [], "it is rendered when it is played on"
+        await stores["graph"].drop(head)
+        verdict = await saga.maintenance.verify()
+        assert told(verdict)[-1] == f"graph: {head}: shows no turn, not {turn.id} that was rendered"
+        assert (await saga.maintenance.repair(verdict)).equal
+
+
 async def test_vectors_of_lore_that_are_gone_are_found_and_mended() -> None:
     stores = kept_stores()
     async with Saga.open(memory_config(default_world="harrow"), stores=stores) as saga:
