@@ -24,7 +24,7 @@ from saga_core.jobs import Background
 from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
 from saga_core.sessions import EPHEMERAL, checked_kind
-from saga_core.storage import Stores
+from saga_core.storage import Stores, checked_chat
 from saga_core.stores import Curator, Store
 from saga_core.stores.validate import check_object, check_store
 from saga_core.trackers import Tracker, checked_profile
@@ -257,10 +257,12 @@ class Saga:
             local=local,
             completion=completion,
             trackers=trackers,
-            profile=profile and checked_profile(profile),
-            kind=kind and checked_kind(kind),
+            profile=profile,
+            kind=kind,
             own_tools=own_tools,
         )
+        if profile or kind:
+            request = evolve(request, profile=profile and checked_profile(profile), kind=kind and checked_kind(kind))
         if request.kind == EPHEMERAL or await self._shows_ephemeral(request):
             return await (await self._in_memory()).play.begin(evolve(request, kind=EPHEMERAL))
         return await self._parts.play.begin(request)
@@ -388,10 +390,7 @@ class Saga:
 
 def _checked(where: str, given: Any) -> ChatModel | None:
     """A chat model, or None. Raises ``BadInput`` for anything else."""
-    if given is not None:
-        check_object(where, given, ChatModel)
-    model: ChatModel | None = given
-    return model
+    return checked_chat(where, given) if given is not None else None
 
 
 def _model_or_curator(given: ChatModel | Curator | None) -> tuple[ChatModel | None, Curator | None]:

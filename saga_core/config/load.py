@@ -140,6 +140,9 @@ def read_source(source: Mapping[str, Any] | str | os.PathLike[str] | None) -> Co
     if isinstance(source, Mapping):
         _check_shape("config", source)
         return ConfigSource("config", source, Path.cwd())
+    given: Any = source
+    if not isinstance(given, str | os.PathLike):
+        raise ConfigError("config", (f"is {given!r:.80}; give a mapping of sections, or the path of a YAML file",))
     path = Path(source).expanduser()
     tree = _read_yaml(path)
     if tree is None:

@@ -23,7 +23,7 @@ from cachetools import LRUCache
 from saga_core.config import Config, TokenBudget
 from saga_core.context.model import Piece, ReadRequest, Section, TurnContext, ceilings, labels, pack
 from saga_core.context.recollection import Recollection
-from saga_core.context.scene import EntityNames, Scene
+from saga_core.context.scene import EntityNames, Scene, let_go
 from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given
 from saga_core.context.sources import Briefing, Connections, Deaths, Events, Lorebook, OtherStories, told_by_rule
 from saga_core.errors import BadInput, in_words
@@ -133,7 +133,7 @@ class Gathering:
         """
         running = self._run(source)
         try:
-            running.send(None)
+            waits = running.send(None)
         except StopIteration as done:
             self._found[source.name] = done.value
             return True
@@ -141,7 +141,7 @@ class Gathering:
             self._found[source.name] = None
             self._miss(source.name, in_words(error), error)
             return True
-        running.close()
+        let_go(running, waits)
         return False
 
     async def _run(self, source: ContextSource) -> Sequence[Piece]:  # ``_finishes`` runs it without a task

@@ -435,12 +435,26 @@ def resident_read(ask: Callable[[], Coroutine[Any, Any, T]], name: str, *, at_on
         running = ask()
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         try:
-            running.send(None)
+            waits = running.send(None)
         except StopIteration as done:
             answer.set_result(done.value)
             return answer
         except Exception as error:  # noqa: BLE001 - the caller that awaits the answer gets it
             answer.set_exception(error)
+            _seen(answer)
             return answer
-        running.close()
+        let_go(running, waits)
     return asyncio.create_task(ask(), name=name)
+
+
+def let_go(running: Coroutine[Any, Any, Any], waits: object) -> None:
+    """Close a read that waits for ``waits``, as it is asked again."""
+    running.close()
+    if isinstance(waits, asyncio.Future):
+        waits.add_done_callback(_seen)
+
+
+def _seen(answer: asyncio.Future[Any]) -> None:
+    """Take note of an error, so that asyncio logs none if nobody awaits the answer any more."""
+    if not answer.cancelled():
+        answer.exception()

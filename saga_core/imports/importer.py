@@ -114,6 +114,9 @@ def _importers(points: tuple[EntryPoint, ...]) -> Importers:
             continue
         try:
             check_object(point.value, found, Importer)
+            if not isinstance(found.kinds, Mapping):
+                told = "give a mapping of each kind to its words"
+                raise BadInput(f"{point.value}: its kinds is a {type(found.kinds).__name__}; {told}")
         except BadInput as error:
             log.error("the importer %s cannot be used: %s", point.name, error)
             failed[point.name] = str(error)
@@ -145,7 +148,10 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
     if chosen is not None:
         name, importer = chosen
         try:
-            return _found(file, _records(importer.read(file), among.kinds))
+            rows = _records(importer.read(file), among.kinds)
+            if not rows:
+                raise Unreadable(f"the importer {name} found nothing in it")
+            return _found(file, rows)
         except (Unreadable, OSError):
             raise
         except Exception as error:
@@ -167,6 +173,8 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
     for name, importer in among.loaded.items():
         try:
             fit = importer.fits(file)
+            if not isinstance(fit, Fit):
+                raise TypeError(f"fits gave {fit!r:.200}; give a Fit of saga_core.imports")
         except Unreadable as error:
             why = why or error
             continue

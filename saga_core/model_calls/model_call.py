@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from attrs import define, field
 
-from saga_core.errors import BadInput, GaveWay, SagaError, UpstreamError
+from saga_core.errors import GaveWay, SagaError, UpstreamError
 from saga_core.messages import PromptPlan
 from saga_core.ports import ChatModel, ChatRequest, ExtraPart, FinishPart, TextPart, UsagePart
 from saga_core.state_block import thinks_only, without_thoughts
@@ -195,10 +195,6 @@ class ModelCall:
     async def _listen(self, request: ChatRequest, answer: ModelAnswer, paid: Paid) -> None:
         bill: UsagePart | None = None
         stream = self.chat.stream(request, streaming=False)
-        if not isinstance(stream, AsyncIterable):
-            raise BadInput(
-                f"{self.chat.name}: stream gave a {type(stream).__name__}; write it with async def, and yield each part"
-            )
         try:
             async for part in stream:
                 if isinstance(part, TextPart) and part.index == 0:

@@ -1,9 +1,9 @@
-"""Checks what a module gives by the declared types of its fields, so that what is recorded can be read again."""
+"""Checks what a plugin gives by the declared types of its fields, so that what is recorded can be read again."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
 from types import UnionType
@@ -16,7 +16,15 @@ from saga_core.errors import BadInput
 _LONGEST = 20_000
 """Characters of a text."""
 _LARGEST = 2**63
-_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "True or False", type(None): "None"}
+_NAMES = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    type(None): "None",
+    Mapping: "a mapping",
+    Callable: "a function",
+}
 
 
 def check_fields(where: str, given: Any) -> None:
@@ -27,7 +35,9 @@ def check_fields(where: str, given: Any) -> None:
             shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:80]}…"
             limits = f" of at most {_LONGEST:,} characters that UTF-8 can store" if isinstance(value, str) else ""
             what = _in_words(wanted) + (limits if wanted is str else "")
-            raise BadInput(f"{where} gave {type(given).__name__}({name}={shown}); give {what}")
+            if get_origin(wanted) is tuple and _fits((value,), wanted):
+                what += "; a tuple of one has a comma, as in (one,)"
+            raise BadInput(f"{where} {type(given).__name__}({name}={shown}); give {what}")
 
 
 @cache
@@ -43,6 +53,8 @@ def _fits(value: Any, wanted: Any) -> bool:
     if origin is tuple:
         each = parts[:1] * len(value) if type(value) is tuple and parts[1:] == (...,) else parts
         return type(value) is tuple and len(value) == len(each) and all(map(_fits, value, each))
+    if origin is Callable:
+        return callable(value)
     if origin is not None:
         key, held = parts
         return isinstance(value, Mapping) and all(
@@ -67,4 +79,4 @@ def _in_words(wanted: Any) -> str:
         return " or ".join(map(_in_words, parts))
     if origin is tuple:
         return f"a tuple, each {_in_words(parts[0])}"
-    return _NAMES.get(wanted) or f"a {(origin or wanted).__name__}"
+    return _NAMES.get(origin or wanted) or f"a {wanted.__name__}"

@@ -219,7 +219,7 @@ def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
     if odd is not None:
         raise BadInput(f"{method} gave a {type(odd).__name__}; give {_GIVE[method]}")
     for each in found:
-        check_fields(method, each)
+        check_fields(f"{method} gave", each)
     return found
 
 

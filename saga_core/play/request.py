@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
+from saga_core.errors import BadInput
 from saga_core.model import Event, Fact, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
 from saga_core.sessions import LiveSession, Perspective
@@ -39,6 +40,34 @@ class Request:
     profile: str = ""
     kind: str = ""
     own_tools: Sequence[Mapping[str, Any]] = ()
+
+    def __attrs_post_init__(self) -> None:
+        for kind, (words, names) in _PLAIN.items():
+            for name in names:
+                value = getattr(self, name)
+                if not isinstance(value, kind) and not (value is None and name in _MAY_BE_NONE):
+                    raise BadInput(f"{name}: is {value!r:.80}, a {type(value).__name__}; give {words}")
+
+
+_TEXTS = (
+    "session",
+    "owner",
+    "world",
+    "model",
+    "provider",
+    "player",
+    "speaker",
+    "member",
+    "continued",
+    "profile",
+    "kind",
+)
+_PLAIN: dict[type, tuple[str, tuple[str, ...]]] = {
+    str: ("a text", _TEXTS),
+    int: ("a whole number", ("choices", "window")),
+}
+"""The fields that hold one plain value."""
+_MAY_BE_NONE = ("session", "world")
 
 
 @frozen(kw_only=True)

@@ -1,10 +1,14 @@
-"""Opens the embedder and the token counter with their options, completed from the rest of the configuration."""
+"""Opens the embedder and the token counter with their options, completed from the rest of the configuration.
+
+What is not SAGA's own is checked with every call, a chat model too, so that a wrong answer is named at its source.
+"""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, nullcontext
+from typing import Any, cast
 
 from attrs import frozen
 
@@ -12,7 +16,19 @@ from saga_core import registry
 from saga_core.config import Config
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, SagaError, UpstreamError
-from saga_core.ports import Embedder, Mode, TokenCounter
+from saga_core.ports import (
+    ChatModel,
+    ChatPart,
+    ChatRequest,
+    Embedder,
+    ExtraPart,
+    FinishPart,
+    Mode,
+    TextPart,
+    TokenCounter,
+    Usage,
+    UsagePart,
+)
 from saga_core.registry import OpenOptions
 from saga_core.stores.validate import as_float32, check_object, shown
 
@@ -78,6 +94,77 @@ class ForeignEmbedder:
             told = ", ".join(map(str, sorted(odd)))
             raise UpstreamError(f"{named} gave vectors of {told} components, and says it gives {self.dimension}")
         return [*vectors]
+
+
+_OURS = ("saga_backends.", "saga_server.")
+
+
+def checked_chat(where: str, given: object) -> ChatModel:
+    """Return a chat model that is not one of SAGA's as a ``ForeignChat``. Raises ``BadInput`` for what is none."""
+    check_object(where, given, ChatModel)
+    model = cast(ChatModel, given)
+    ours = isinstance(model, ForeignChat) or type(model).__module__.startswith(_OURS)
+    return model if ours else ForeignChat(where, model)
+
+
+class ForeignChat:
+    """A chat model whose stream is checked: what is no part raises ``UpstreamError``, which names the setting."""
+
+    def __init__(self, where: str, given: ChatModel) -> None:
+        self._where, self._given = where, given
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._given, name)
+
+    @property
+    def name(self) -> str:
+        """See ``ChatModel.name``."""
+        return self._given.name
+
+    async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
+        """See ``ChatModel.stream``."""
+        named = f"{self._where}: {type(self._given).__name__}.stream"
+        try:
+            stream: Any = self._given.stream(request, streaming=streaming)
+            if not isinstance(stream, AsyncIterable):
+                kind = type(stream).__name__
+                raise UpstreamError(f"{named} gives a {kind}; write it with async def, and yield each part")
+            parts: Any = stream.__aiter__()
+            async with aclosing(parts) if hasattr(parts, "aclose") else nullcontext():
+                async for part in parts:
+                    yield _checked_part(named, part)
+        except SagaError:
+            raise
+        except Exception as error:
+            raise UpstreamError(f"{named} failed ({registry.why(error)})") from error
+
+    async def models(self) -> list[str]:
+        """See ``ChatModel.models``."""
+        return await self._given.models()
+
+    async def aclose(self) -> None:
+        """See ``ChatModel.aclose``."""
+        await self._given.aclose()
+
+
+def _checked_part(named: str, part: Any) -> ChatPart:
+    if not isinstance(part, ChatPart):
+        told = "yield parts of saga_core.ports, a text as TextPart(text)"
+        raise UpstreamError(f"{named} yields a {type(part).__name__}; {told}")
+    of, kind = _MAIN.get(type(part), ("", object))
+    if of and not isinstance(held := getattr(part, of), kind):
+        told = f"{named} yields a {type(part).__name__} whose {of} is a {type(held).__name__}"
+        raise UpstreamError(f"{told}; give a {kind.__name__}")
+    return part
+
+
+_MAIN: dict[type[Any], tuple[str, type[Any]]] = {
+    TextPart: ("text", str),
+    FinishPart: ("reason", str),
+    UsagePart: ("usage", Usage),
+    ExtraPart: ("fields", Mapping),
+}
+"""The main field of each part, and its type."""
 
 
 @frozen

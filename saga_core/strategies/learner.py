@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from saga_core.errors import QUOTES, Closed
+from saga_core.errors import QUOTES, BadInput, Closed
 from saga_core.model import MemoryRecord, newest
 from saga_core.model_calls import CuratorModel, ModelCallFailed, Unusable, read_object, without_injected
 from saga_core.ports import Clock
@@ -161,7 +161,15 @@ class Learner:
         if len(set(sources)) < kind.sources:
             return f"it is drawn from {len(set(sources))} known records; {kind.sources} are needed"
         spoken = "\n".join(turn.user for turn in view.turns if turn.id in turns)
-        return kind.check(LearnedRecord(kind.name, _text(given.get("text")), details, spoken)) if kind.check else ""
+        if kind.check is None:
+            return ""
+        why: Any = kind.check(LearnedRecord(kind.name, _text(given.get("text")), details, spoken))
+        if not isinstance(why, str):
+            raise BadInput(
+                f"strategy {self.strategy.name!r}: check of the kind {kind.name!r} gave a {type(why).__name__}; give a "
+                "text, which is empty if the record may be kept"
+            )
+        return why
 
     def _let_go(self, own: list[MemoryRecord], learned: list[Proposal]) -> Iterator[Proposal]:
         """Yield proposals that drop the oldest records of namespaces that are full."""

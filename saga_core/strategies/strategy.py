@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attrs import field, frozen
+from attrs import frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import DEFAULT, every, primary
 from saga_core.model import checked
+from saga_core.modules.fields import check_fields
 
 MAX_TEXT = 300
 """The largest number of characters of a record's text, and of each of its details."""
@@ -28,6 +29,9 @@ class Detail:
     needed: bool = True
     of: tuple[str, ...] = ()
     """The allowed values; empty: any text."""
+
+    def __attrs_post_init__(self) -> None:
+        check_fields(f"strategy detail {self.name!r}:", self)
 
 
 @frozen
@@ -61,6 +65,7 @@ class RecordKind:
     """Returns why a record must not be kept; empty if it may."""
 
     def __attrs_post_init__(self) -> None:
+        check_fields(f"strategy kind {self.name!r}:", self)
         checked(self.namespace)
         if DEFAULT not in self.told:
             raise BadInput(f"strategy kind {self.name!r}: told has no {DEFAULT!r}")
@@ -75,20 +80,18 @@ class Strategy:
     name: str
     task: Mapping[str, str]
     """The instructions for the model, by language; at least ``en``."""
-    kinds: tuple[RecordKind, ...] = field(validator=lambda _, __, kinds: _some(kinds))
+    kinds: tuple[RecordKind, ...]
 
     def __attrs_post_init__(self) -> None:
+        check_fields(f"strategy {self.name!r}:", self)
+        if not self.kinds:
+            raise BadInput(f"strategy {self.name!r}: it has no kind of records")
         if DEFAULT not in self.task:
             raise BadInput(f"strategy {self.name!r}: task has no {DEFAULT!r}")
 
     def kind(self, name: str) -> RecordKind | None:
         """Return the kind with this name, or None."""
         return next((kind for kind in self.kinds if kind.name == name), None)
-
-
-def _some(kinds: tuple[RecordKind, ...]) -> None:
-    if not kinds:
-        raise BadInput("strategy: it has no kind of records")
 
 
 def told(name: str) -> Mapping[str, str]:

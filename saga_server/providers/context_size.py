@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from attrs import frozen
@@ -103,7 +103,6 @@ _SECONDS = 5.0
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d{3,9})\s*$", re.MULTILINE)
 
 
-@runtime_checkable
 class AnswersJson(Protocol):
     """A client of a chat API that also takes other requests to the same server."""
 

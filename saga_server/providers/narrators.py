@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit, urlunsplit
 
 from attrs import define, evolve, field
@@ -16,6 +16,7 @@ from saga_core.config import Config, ProviderConfig
 from saga_core.errors import BadInput, SagaError, UpstreamError
 from saga_core.ports import ChatModel
 from saga_core.registry import OpenOptions
+from saga_core.storage import checked_chat
 from saga_server.providers.background import BackgroundModels
 from saga_server.providers.context_size import ANY, AnswersJson, ask_context_sizes
 from saga_server.providers.route import Provider, Route, Slots
@@ -222,8 +223,8 @@ class Narrators:
                 client = await self.narrator(provider)
             except SagaError:
                 continue  # logged by ``warm``
-            if isinstance(client, AnswersJson):
-                sizes = await ask_context_sizes(client, str(provider.options["base_url"]))
+            if hasattr(client, "json"):
+                sizes = await ask_context_sizes(cast(AnswersJson, client), str(provider.options["base_url"]))
                 self._contexts.update({(provider.name, model): size for model, size in sizes.items()})
 
     def window(self, route: Route, asker: str, asked: int, reply: int) -> int:
@@ -288,7 +289,9 @@ async def _open(provider: Provider) -> ChatModel:
     try:
         await asyncio.to_thread(registry.load, "chat", provider.backend)  # importing its modules takes 30 ms
         options = OpenOptions(options=provider.options)
-        model: ChatModel = await registry.open_plugin("chat", provider.backend, options, at=at, options_at=f"{at}.")
+        model = checked_chat(
+            at, await registry.open_plugin("chat", provider.backend, options, at=at, options_at=f"{at}.")
+        )
     except BadInput as error:
         raise UpstreamError(f"provider {provider.name} cannot be used: {error}", kind="provider_error") from error
     except SagaError as error:

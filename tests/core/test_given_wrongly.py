@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from saga_core import Saga, registry
 from saga_core.errors import BadInput, NotFound, StoreError, StoreUnavailable, UpstreamError
 from saga_core.maintenance import move_journal
 from saga_core.modules import Modules
+from saga_core.ports import TextPart, UsagePart
 from saga_core.storage.open_models import ForeignEmbedder
 from saga_core.stores import Batch, Key, StoreInfo
 from saga_core.strategies import RecordKind, Strategy
+from saga_core.strategies.strategy import Detail
 from tests.core.frontend import MEMORY, Frontend, memory_config
 
 
@@ -90,6 +92,55 @@ class Silent:
         pass
 
 
+class Yielding(Silent):
+    """A chat model that yields or raises what it was told to."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    async def stream(self, request: Any, *, streaming: bool = True) -> Any:
+        if isinstance(self.part, Exception):
+            raise self.part
+        yield self.part
+
+
+class Giving(Yielding):
+    """A chat model whose stream is no asynchronous generator."""
+
+    def stream(self, request: Any, *, streaming: bool = True) -> Any:
+        return self.part
+
+
+_TEXTS: Any = TextPart
+_USED: Any = UsagePart
+
+
+@pytest.mark.parametrize(
+    ("setting", "model", "told"),
+    [
+        (
+            "extractor",
+            Yielding("{}"),
+            "Yielding.stream yields a str; yield parts of saga_core.ports, a text as TextPart(text)",
+        ),
+        ("automatic", Yielding({"type": "text"}), "Yielding.stream yields a dict; yield parts of saga_core.ports"),
+        ("curator", Yielding(_TEXTS(b"{}")), "Yielding.stream yields a TextPart whose text is a bytes; give a str"),
+        ("extractor", Yielding(_USED({})), "Yielding.stream yields a UsagePart whose usage is a dict; give a Usage"),
+        ("extractor", Yielding(KeyError("choices")), "Yielding.stream failed (KeyError: 'choices')"),
+        ("curator", Giving("{}"), "Giving.stream gives a str; write it with async def, and yield each part"),
+    ],
+)
+async def test_a_model_that_yields_no_parts_is_named(setting: str, model: Any, told: str) -> None:
+    given: dict[str, Any] = {setting: model}
+    config = {**MEMORY, "curator": {"interval": 1}, "models": {"curator": "m"}}
+    async with Saga.open(config, **given) as saga:
+        chat = Frontend(saga)
+        for number in range(2):
+            await chat.say(f"I go {number}.", "A gorge.")
+            await saga.drain(5)
+        assert f"{setting}: {told}" in str((await saga.status())["degraded"])
+
+
 class Hasty:
     """A curator that is not asynchronous."""
 
@@ -144,6 +195,39 @@ def test_a_strategy_without_english_texts_or_with_another_weight() -> None:
         Strategy("mine", {"ko": "..."}, (facts,))
     with pytest.raises(BadInput, match="strategy kind 'fact': shown is 50; give a number from 1 to 8"):
         evolve(facts, shown=50)
+
+
+_KIND: Any = RecordKind
+_MADE: Any = Strategy
+_FIELD: Any = Detail
+_OATH = {"en": "What is sworn."}
+_PLACE = "/oaths/{actor}/{session}"
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (
+            lambda: _MADE("oaths", _OATH, _KIND("oath", _OATH, _PLACE)),
+            r"strategy 'oaths': .*kinds=RecordKind.*; give a",
+        ),
+        (lambda: _MADE("oaths", "sworn", (_KIND("oath", _OATH, _PLACE),)), r"\(task='sworn'\); give a mapping$"),
+        (
+            lambda: _KIND("oath", _OATH, _PLACE, _FIELD("to", "to whom")),
+            r"strategy kind 'oath': RecordKind\(details=Detail\(name='to'.*\); give a tuple, each a Detail; a tuple of "
+            r"one has a comma, as in \(one,\)$",
+        ),
+        (lambda: _KIND("oath", _OATH, _PLACE, ("to",)), r"details=\('to',\)\); give a tuple, each a Detail$"),
+        (lambda: _KIND("oath", _OATH, _PLACE, check="no"), r"check='no'\); give a function or None$"),
+        (
+            lambda: _FIELD("to", "to whom", of="yes"),
+            r"'to': Detail\(of='yes'\); give a tuple, each a text; a tuple",
+        ),
+    ],
+)
+def test_a_strategy_with_a_field_of_another_type(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        make()
 
 
 class Broken(Contrary):
@@ -321,3 +405,30 @@ async def test_a_stream_of_the_wrong_kind(stream: Any, told: str) -> None:
             [text async for text in turn.visible(stream())]
         with pytest.raises(BadInput, match=r"messages\[0\]: has no content; give the player's words there"):
             await saga.begin([{"role": "user", "text": "Hi."}])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"session": 12345}, "session: is 12345, a int; give a text"),
+        ({"owner": 12345}, "owner: is 12345, a int; give a text"),
+        ({"model": 5}, "model: is 5, a int; give a text"),
+        ({"kind": 5}, "kind: is 5, a int; give a text"),
+        ({"player": None}, "player: is None, a NoneType; give a text"),
+        ({"window": "a"}, "window: is 'a', a str; give a whole number"),
+        ({"choices": "2"}, "choices: is '2', a str; give a whole number"),
+    ],
+)
+async def test_an_argument_of_a_turn_of_another_type(given: dict[str, Any], told: str) -> None:
+    async with Saga.open(memory_config()) as saga:
+        with pytest.raises(BadInput, match=told):
+            await saga.begin([{"role": "user", "content": "Hi."}], **given)
+
+
+async def test_what_is_no_list_of_sessions_and_no_configuration() -> None:
+    wrong: Any = 5
+    with pytest.raises(BadInput, match="config: is 5; give a mapping of sections, or the path of a YAML file"):
+        await Saga.open(wrong)
+    async with Saga.open(memory_config()) as saga:
+        with pytest.raises(BadInput, match="sessions: is 'no chat'; give a list of sessions"):
+            await saga.maintenance.forget_sessions("no chat")

@@ -174,6 +174,16 @@ def test_an_importer_that_gives_no_records(gives: Any, told: str, caplog: pytest
     assert told in caplog.text
 
 
+def test_an_importer_that_finds_nothing_or_gives_no_fit(caplog: pytest.LogCaptureFixture) -> None:
+    empty = Odd([])
+    (refused,) = read_file("x", b"{}", Importers({"odd": empty}, {})).refused
+    assert refused.why == "the importer odd found nothing in it"
+    empty.fits = lambda file: True  # type: ignore[method-assign, assignment, return-value]
+    (refused,) = read_file("x", b"{}", Importers({"odd": empty}, {})).refused
+    assert "the importer odd failed at it (TypeError)" in refused.why
+    assert "fits gave True; give a Fit of saga_core.imports" in caplog.text
+
+
 def test_an_embedder_that_is_not_asynchronous() -> None:
     with pytest.raises(BadInput, match=r"mine: Odd\.embed is not asynchronous; write it with async def"):
         check_embedder("mine", Odd([]))

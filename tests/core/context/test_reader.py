@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import random
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from saga_core.config.model import Config, GraphConfig, RecallConfig, TokenBudget
 from saga_core.context import ContextReader, Piece, ReadRequest, Section, TurnContext, default_reader
-from saga_core.context.scene import EntityNames, Scene
+from saga_core.context.scene import EntityNames, Scene, resident_read
 from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.context.sources import Lorebook
 from saga_core.errors import BadInput, StoreUnavailable
@@ -361,3 +362,26 @@ def test_names_are_indexed_anew_only_when_one_changed() -> None:
     assert again is not first and names.of("s", state) is again
     fewer: dict[str, Entity] = {ARIA: state.entities[ARIA]}
     assert names.of("s", evolve(state, entities=fewer)) is not other
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_read_that_failed_and_that_nobody_awaits_is_not_logged(
+    waits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def loads() -> None:
+        raise KeyError("edge")
+
+    async def fails() -> None:
+        if not waits:
+            await loads()
+        loading = asyncio.create_task(loads())
+        loading.add_done_callback(lambda done: done.exception())
+        await asyncio.shield(loading)
+
+    answer = resident_read(fails, "graph", at_once=True)
+    if waits:
+        with pytest.raises(KeyError):
+            await answer
+    del answer
+    gc.collect()
+    assert "never retrieved" not in caplog.text

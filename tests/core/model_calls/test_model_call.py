@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from saga_core.errors import BadInput, GaveWay, UpstreamError
+from saga_core.errors import GaveWay, UpstreamError
 from saga_core.messages import question
 from saga_core.model_calls import LONGEST, ModelCall, ModelCallFailed
 from saga_core.ports import ExtraPart, FinishPart, TextPart, Usage, UsagePart
@@ -77,13 +77,6 @@ async def test_no_more_of_an_endless_answer_is_read_and_it_is_paid_for() -> None
     desk = Desk([BILL, *(TextPart("a" * 20_000) for _ in range(9))])
     assert LONGEST < len((await desk.ask()).text) <= LONGEST + 20_000
     assert desk.bills == [BILL] and desk.chat.closed == 1
-
-
-async def test_a_model_that_gives_a_text_for_its_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk()
-    monkeypatch.setattr(Speaking, "stream", lambda *_, **__: "{}")
-    with pytest.raises(BadInput, match="small: stream gave a str; write it with async def, and yield each part"):
-        await desk.ask()
 
 
 async def test_a_filtered_answer_is_told_and_paid_for() -> None:

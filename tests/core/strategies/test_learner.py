@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from saga_core import Saga
+from saga_core import Saga, registry
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.maintenance.transfer import read_file
-from saga_core.strategies import question
+from saga_core.registry import OpenOptions
+from saga_core.strategies import RecordKind, Strategy, question
 from tests.core.frontend import Frontend
 from tests.core.frontend import answer as reply
 from tests.core.strategies.stage import EVERY, SetClock, answer, config, fact, model, play, texts, wish
@@ -480,3 +481,22 @@ async def test_a_record_that_names_no_turn_is_not_believed() -> None:
         assert await texts(saga, session) == ["Maren has the key"]
         [refused] = (await saga.memory.reviews(session))[-1]["refused"]
         assert "NEGTURN" in refused["summary"]
+
+
+async def test_a_check_that_gives_no_text_is_named() -> None:
+    wrong: Any = lambda learned: True  # noqa: E731
+    oaths = Strategy(
+        "oaths", {"en": "Find oaths."}, (RecordKind("oath", {"en": "An oath."}, "/{actor}/x", check=wrong),)
+    )
+
+    async def opened(options: OpenOptions) -> Strategy:
+        return oaths
+
+    registry.register("strategy.oaths", opened)
+    try:
+        async with Saga.open(config(oaths=None), extractor=model(answer(fact("Tabi swears", 1, kind="oath")))) as saga:
+            await play(Frontend(saga))
+            told = (await saga.status())["degraded"]["curation.memory.oaths"]
+            assert "strategy 'oaths': check of the kind 'oath' gave a bool; give a text" in told
+    finally:
+        registry.unregister("strategy.oaths")

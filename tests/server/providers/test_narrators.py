@@ -4,10 +4,12 @@ from typing import Any, ClassVar
 
 import pytest
 
+from saga_core import registry
 from saga_core.config import load_config
-from saga_core.errors import BadInput, ConfigError
+from saga_core.errors import BadInput, ConfigError, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest, TextPart
+from saga_core.registry import OpenOptions
 from saga_server.providers.narrators import Narrators
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -179,6 +181,31 @@ class TestOpening:
         await narrators.warm()
         assert await narrators.narrator(provider) is await narrators.narrator(provider)
         await narrators.aclose()
+
+    async def test_a_model_of_another_author_that_yields_no_parts_is_named(self) -> None:
+        class Texts:
+            name = "mine"
+
+            async def stream(self, request: Any, *, streaming: bool = True) -> Any:
+                yield "It rains."
+
+            async def models(self) -> list[str]:
+                return []
+
+            async def aclose(self) -> None:
+                pass
+
+        async def opened(options: OpenOptions) -> Any:
+            return Texts()
+
+        registry.register("chat.mine", opened)
+        try:
+            narrators = of(providers={"mine": LOCAL})
+            model = await narrators.narrator(narrators.providers["mine"])
+            with pytest.raises(UpstreamError, match=r"^providers\.mine: Texts\.stream yields a str; yield parts of"):
+                [part async for part in model.stream(ChatRequest(PromptPlan(()), "m"))]
+        finally:
+            registry.unregister("chat.mine")
 
 
 class TestDialects:
