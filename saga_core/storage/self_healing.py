@@ -83,6 +83,8 @@ class SelfHealingStore:
         self._swap = asyncio.Lock()
         self._calls: dict[str, Any] = {}
         self._closed = False
+        self.emptied = 0
+        """How often the store was replaced with an empty one."""
         self.fresh = False
         """Whether damage was found at opening, so that every view must be rendered again."""
 
@@ -122,6 +124,7 @@ class SelfHealingStore:
             if self.path is not None:
                 await asyncio.to_thread(remove, self.path)
             self._inner = await self._open()
+            self.emptied += 1
         if self.renewed is not None:
             await self.renewed()
 
@@ -134,6 +137,7 @@ class SelfHealingStore:
             except StoreError as failure:
                 log.warning("%s store: closing what is damaged: %s", self.kind, failure)
             self._inner = await self._another(error)
+            self.emptied += 1
         if self.renewed is not None:
             await self.renewed()
 

@@ -186,7 +186,18 @@ class Projector(VectorViews):
         return min(range(self.slots), key=lambda slot: (live.slots.get(slot, 0.0), slot))
 
     async def _graph(self, live: LiveSession, scope: str, state: WorldState, shown: GraphImage | None = None) -> bool:
-        """Update the graph of a scope. Returns False if it showed the state already."""
+        """Update the graph of a scope. Returns False if it showed the state already.
+
+        If the store is emptied meanwhile, what was written says only what differs from a graph that is gone.
+        """
+        emptied = getattr(self.graph, "emptied", 0)
+        moved = await self._graph_once(live, scope, state, shown)
+        while emptied != (emptied := getattr(self.graph, "emptied", 0)):
+            await self.graph.drop(scope)
+            moved = await self._graph_once(live, scope, state, None)
+        return moved
+
+    async def _graph_once(self, live: LiveSession, scope: str, state: WorldState, shown: GraphImage | None) -> bool:
         mark = await self.graph.watermark(scope)
         if mark == state.turn and shown is None:
             return False

@@ -247,6 +247,27 @@ class Graph(MemoryGraph):
         return evolve(found, name="mine", capabilities=found.capabilities | {Capability.DURABLE})
 
 
+async def test_a_graph_that_is_emptied_while_it_is_written_is_written_whole(
+    mine: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Saga.open({"storage": {"profile": "memory", "graph": "mine"}}) as saga:
+        chat = Frontend(saga)
+        await chat.say("I wait.", "It rains.", location="the pier")
+        await saga.drain(30)
+        graph: Any = saga.stores.graph
+        apply = graph.apply
+
+        async def emptied_first(*given: Any) -> None:
+            monkeypatch.undo()
+            await graph.renew()
+            await apply(*given)
+
+        monkeypatch.setattr(graph, "apply", emptied_first)
+        await chat.say("I go on.", "A stone falls.", hp_change=-5)
+        await saga.drain(30)
+        assert [str(each) for each in (await saga.maintenance.verify()).findings] == []
+
+
 class Vectors(MemoryVector):
     """Durable vectors."""
 
