@@ -437,13 +437,6 @@ class _Reports:
         if giver is None:
             return giver, receiver, self.names.ensure(Kind.ITEM, transfer.item), transfer.quantity
         thing, quantity = self._handed(giver, transfer.item, transfer.quantity)
-        has_things = giver == self.state.player and self.state.belongings.get(giver)
-        if (
-            has_things
-            and thing not in self.state.entities
-            and not any(is_of_kind(each.name, transfer.item) for each in self.fields.items_gained)
-        ):
-            self.complain(f"{self.state.name(giver)!r} does not have {transfer.item!r} and cannot lose it")
         return giver, receiver, thing, quantity
 
     def _is_the_players_act(self, transfer: ItemTransfer) -> bool:

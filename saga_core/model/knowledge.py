@@ -87,12 +87,12 @@ def hearing(
             return Hearing(node.depth) if any(each in ids for each in audience.only) else None
         if any(each in ids for each in audience.missed):
             return None
-    there = node.company
+    there = node.members
     if node.parent is None or there is None:
         return Hearing(node.depth)
     if assumed is not None and node.depth >= assumed:
         return Hearing(node.depth)
-    return Hearing(node.depth) if any(each in ids for each in there) else None
+    return None if there.isdisjoint(ids) else Hearing(node.depth)
 
 
 def assumed_from(met: Collection[str], audiences: Mapping[int, Audience], ids: Collection[str]) -> int | None:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -285,6 +286,11 @@ class TurnNode:
     def company(self) -> tuple[str, ...] | None:
         """The ids of the characters who were with the player; None if no report says who is there."""
         return self.present if self.parent is None or self.status in _REPORTED else None
+
+    @cached_property
+    def members(self) -> frozenset[str] | None:
+        """``company`` as a set."""
+        return None if self.company is None else frozenset(self.company)
 
     @property
     def unreported(self) -> bool:

@@ -30,7 +30,7 @@ from saga_core.model import (
     hearing,
     without_secrets,
 )
-from saga_core.naming import is_word_for_player
+from saga_core.naming import is_word_for_player, parts_alone
 from saga_core.sessions.live_sessions import LiveSession
 from saga_core.trackers import Secrecy, TrackerKind, Trackers
 
@@ -321,6 +321,10 @@ def knowers(live: LiveSession, state: WorldState, depth: int) -> dict[str, Heari
     return found
 
 
+_MOST_HERE = 100
+"""The most people present of whom is asked what they do not know: those who came last. A line names a few of them."""
+
+
 def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[int, str]]) -> list[Unknown]:
     """Return which of the ``subjects``, given by depth and text, somebody present does not know.
 
@@ -328,8 +332,10 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     it names too and has come here with the one who did it: Tobin went to fetch Mina.
     """
     found: list[Unknown] = []
-    here = {who: each for who in state.present if (each := state.entities.get(who)) is not None and not each.dead}
-    names = {who: each.names for who, each in here.items()}
+    last = state.present[-_MOST_HERE:]
+    here = {who: each for who in last if (each := state.entities.get(who)) is not None and not each.dead}
+    short = parts_alone(here.values())
+    names = {who: (*each.names, *short.get(who, ())) for who, each in here.items()}
     ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
     assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in names}
