@@ -47,6 +47,7 @@ from saga_core.model import (
     StoryPart,
     WorldState,
 )
+from saga_core.naming import parts_alone
 from saga_core.projection import BOND, DEATH, CountedValue, clauses, counted_values, named, people_in, weight
 from saga_core.recall import (
     ActiveEntry,
@@ -224,13 +225,18 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
     those who were there.
     """
     request, state = scene.request, scene.state
-    said = frozenset(content_words("\n".join((request.player_words, *request.recent))))
+    words_said = "\n".join((request.player_words, *request.recent))
+    said = frozenset(content_words(words_said))
     folded = scene.spoken.folded + (scene.passage.folded if scene.passage is not None else "")
     called = [each for id_ in scene.named if (each := state.entities[id_]).kind is Kind.CHARACTER]
     here = [state.entities[id_] for id_ in (state.player, *state.present) if id_ in state.entities]
     names = " ".join(("", *(name.casefold() for each in (*called, *here) for name in each.names)))
     absent = [name for each in called if each not in here for name in each.names]
     nothing = telling_nothing()
+    secrets = {found for found in request.ignorance if _confided().search(found.text)}
+    parts = parts_alone(state.entities.values()) if secrets else {}
+    in_short = (id_ for id_, alone in parts.items() if _names_one(words_said, alone))
+    named = dict.fromkeys((*(each.id for each in called), *in_short))
     ranked: list[tuple[int, float, int, Ignorance]] = []
     for found in request.ignorance:
         own = [
@@ -238,10 +244,11 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
         ]
         # A Korean word may have an ending that hides it: 열병으로요.
         touch = _share({*said, *(word for word in own if not word.isascii() and word in folded)}, own)
-        is_secret = _confided().search(found.text) is not None
+        is_secret = found in secrets
         worth = max(weight(found.text), BOND if is_secret else 0)
-        told_of = (each for each in called if each.id != state.player and each.id not in found.who)
-        others = [name for each in told_of for name in each.names] if is_secret else absent
+        told_of = (id_ for id_ in named if id_ != state.player and id_ not in found.who)
+        whole = (name for id_ in told_of for name in (*state.entities[id_].names, *parts.get(id_, ())))
+        others = list(whole) if is_secret else absent
         heavy = worth >= BOND and _names_one(found.text, others)
         if touch >= _ABOUT_NOW or heavy:
             ranked.append((worth if heavy else 0, touch, found.depth, found))

@@ -161,7 +161,7 @@ def test_a_journal_that_is_open_is_refused_before_the_target_is_made(tmp_path: P
 def test_a_journal_of_which_a_part_is_missing_is_refused_with_the_remedy_alone(tmp_path: Path) -> None:
     async def half() -> None:
         store = await open_journal_store(load_config({"storage": {"path": str(tmp_path)}}, environ={}), Counters())
-        await store.commit(Batch({keys.MOVING_KEY: b""}))
+        await store.commit(Batch({keys.MOVING_KEY: b"{}"}))
         await store.aclose()
 
     asyncio.run(half())
