@@ -105,7 +105,10 @@ def test_the_doctor_asks_the_server_of_its_stores(here: Path, served: subprocess
     address.unlink()
     result = run(here, "doctor")
     assert result.exit_code == 1
-    assert f"!!  stores: storage.state: sqlite: {here / 'data' / 'state.db'}: is open in process {served.pid}" in result.stdout
+    assert (
+        f"!!  stores: storage.state: sqlite: {here / 'data' / 'state.db'}: is open in process {served.pid}"
+        in result.stdout
+    )
 
 
 def test_a_server_that_cannot_be_asked_is_named(here: Path, served: subprocess.Popen[str], address: Path) -> None:
