@@ -645,6 +645,8 @@ class ClockWords(Table):
     """The same, where it is a length of time unless an hour or a part of the day follows."""
     days_ahead: Mapping[str, int] = _NO_NUMBERS
     """Patterns of days by how far they are ahead: today 0, tomorrow 1. The first that is found counts."""
+    weeks_ahead: Mapping[str, int] = _NO_NUMBERS
+    """Patterns of weeks by how far they are ahead: next week 1. The first that is found counts."""
     oclock: Pattern = NEVER
     """What stands behind the number of an hour."""
     between: Pattern = NEVER

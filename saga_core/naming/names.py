@@ -125,9 +125,16 @@ def may_be(one: str, other: str) -> bool:
 
 
 def _is_inflected(one: str, other: str) -> bool:
-    """Whether one of two words is the other with an ending of one or two letters: Kerze and Kerzen."""
+    """Whether one of two words is the other with an ending of one or two letters, Kerze and Kerzen, or its plural."""
     short, long = sorted((one, other), key=len)
+    if one in _singulars(other) or other in _singulars(one):
+        return True
     return _LEAST_STEM <= len(short) < len(long) <= len(short) + 2 and short.isalpha() and long.startswith(short)
+
+
+def _singulars(word: str) -> tuple[str, ...]:
+    """The stem of the one thing, if ``word`` is the stem of a plural whose end changes in English: copy, loaf."""
+    return (f"{word[:-1]}{'y' if word[-1] == 'i' else 'f'}",) if word[-1:] in ("i", "v") else ()
 
 
 @lru_cache(maxsize=4_096)
@@ -189,8 +196,8 @@ class _Words:
 
 
 def _stems(word: str) -> tuple[str, ...]:
-    """A word without its last one or two letters, if ``_is_inflected`` may find it so."""
-    return tuple(word[:-size] for size in (1, 2) if len(word) - size >= _LEAST_STEM)
+    """The words of which ``_is_inflected`` may find that this is a form."""
+    return (*(word[:-size] for size in (1, 2) if len(word) - size >= _LEAST_STEM), *_singulars(word))
 
 
 class Things:

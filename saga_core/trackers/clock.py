@@ -41,13 +41,15 @@ def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> t
         if hour is not None and passed % DAY == 0 and _clock_hour(plain) is not None:
             return (now // DAY) * DAY + passed + hour, None
         return None, passed
-    weekday = weekday_in(text, own)
+    weekday, length = weekday_in(text, own), len(own) or _WEEK
+    if weeks := _ahead(plain, "weeks_ahead"):
+        into = 0 if weekday is None or first is None else weekday - (first + now // DAY) % length
+        return (now // DAY + weeks * length + into) * DAY + (hour if hour is not None else 8 * HOUR), None
     if weekday is not None and first is not None:
-        length = len(own) or _WEEK
         ahead = (weekday - first - now // DAY) % length
         at = (now // DAY + ahead) * DAY + (hour if hour is not None else (now % DAY if not ahead else 8 * HOUR))
         return (at if at >= now else at + length * DAY), None
-    days = _days_ahead(plain)
+    days = _ahead(plain, "days_ahead")
     if days:
         return (now // DAY + days) * DAY + (hour if hour is not None else 8 * HOUR), None
     if hour is None or plain.startswith("+"):
@@ -60,7 +62,7 @@ def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> t
 
 def end_of_day_in(text: str, now: int) -> int | None:
     """The last minute of the day of ``now``, if a text names that day and no hour: ``later today``."""
-    return (now // DAY + 1) * DAY - 1 if _days_ahead(_plain(text)) == 0 else None
+    return (now // DAY + 1) * DAY - 1 if _ahead(_plain(text), "days_ahead") == 0 else None
 
 
 def shown_time(value: int, first: int | None, own: tuple[str, ...], tag: str) -> str:
@@ -171,10 +173,10 @@ def _date(plain: str, language: Language) -> re.Match[str] | None:
     return found if any(hour.match(rest) for hour in hours) else None
 
 
-def _days_ahead(plain: str) -> int | None:
-    """By how many days a day that a text names is ahead: 0 for today, 1 for tomorrow; None if it names none."""
-    named = ((pattern, days) for language in every() for pattern, days in language.clock.days_ahead.items())
-    return next((days for pattern, days in named if re.search(pattern, plain)), None)
+def _ahead(plain: str, row: str) -> int | None:
+    """By how many days or weeks what a text names is ahead: 0 for today, 1 for tomorrow; None if it names none."""
+    named = ((pattern, count) for language in every() for pattern, count in getattr(language.clock, row).items())
+    return next((count for pattern, count in named if re.search(pattern, plain)), None)
 
 
 def _without_hours(plain: str) -> str:

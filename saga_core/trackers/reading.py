@@ -155,7 +155,20 @@ def _absolute(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return normalized("NFKC", text).replace("−", "-").replace("–", "-")
+    plain = normalized("NFKC", text).replace("−", "-").replace("–", "-")
+    return _MYRIADS.sub(lambda found: str(_in_digits(found[0])), plain)
+
+
+_MYRIADS = re.compile(
+    r"\d[\d,]{0,9}(?:\.\d)?\s?[만万萬](?:\s?\d\s?[천千])?(?:\s?\d\s?[백百])?|\d\s?[천千](?:\s?\d\s?[백百])?"
+)
+_PLACES = {"만": 10_000, "万": 10_000, "萬": 10_000, "천": 1_000, "千": 1_000, "백": 100, "百": 100}
+
+
+def _in_digits(written: str) -> int:
+    """The number of ``1만 2천`` and ``3千``."""
+    parts = re.findall(r"([\d,.]+)\s?(\D)", written)
+    return round(sum(float(digits.replace(",", "")) * _PLACES[place] for digits, place in parts))
 
 
 def _number(tracker: Tracker, text: str) -> Reading:
@@ -165,7 +178,7 @@ def _number(tracker: Tracker, text: str) -> Reading:
     step = next((number for number, name in tracker.steps if squash(name) == squash(plain.lstrip("="))), None)
     if step is not None:
         return Reading(step)
-    found = _NUMBER.search(plain)
+    found = _NUMBER.search(_SYMBOL.sub("", plain) if tracker.kind is TrackerKind.MONEY else plain)
     if found is None or found["rest"]:
         raise UnreadableValue(f"{text[:40]!r} is no whole number")
     number = int(re.sub(r"\D", "", found["digits"]))
@@ -174,17 +187,26 @@ def _number(tracker: Tracker, text: str) -> Reading:
     return Reading(by=number) if found["sign"] and not found["set"] else Reading(number)
 
 
+_SYMBOL = re.compile(r"[$£€¥₩](?=\s?\d)")
+_SUM = re.compile(
+    r"(?P<sign>[+\-])?\s{0,4}(?P<before>[$£€¥₩])?\s?(?P<digits>\d[\d,]{0,14}(?:\.\d{1,2}(?!\d))?)\s{0,4}"
+    r"(?P<after>[$£€¥₩])?(?P<coin>[^\d+\-,;$£€¥₩]*)"
+)
+
+
 def _money(tracker: Tracker, plain: str) -> Reading:
     names = sorted(((squash(name), worth) for worth, name in tracker.steps), key=lambda coin: -len(coin[0]))
     total, sign, relative, seen = 0, 1, False, False
-    for found in re.finditer(r"(?P<sign>[+\-])?\s{0,4}(?P<digits>\d[\d,]{0,14})\s{0,4}(?P<coin>[^\d+\-,;]*)", plain):
+    for found in _SUM.finditer(plain):
         coin = squash(found["coin"].partition("(")[0])
         worth = next((worth for name, worth in names if coin.startswith(name)), None)
+        if found["before"] or found["after"] or (worth is None and "." in found["digits"]):
+            worth = tracker.steps[-1][0]  # a sign of a currency stands for its largest coin
         if worth is None and (coin and seen):
             continue
         sign = -1 if found["sign"] == "-" else 1 if found["sign"] else sign
         relative = relative or bool(found["sign"])
-        total += sign * int(found["digits"].replace(",", "") or 0) * (worth or 1)
+        total += sign * round(float(found["digits"].replace(",", "")) * (worth or 1))
         seen = True
     if not seen:
         raise UnreadableValue(f"{plain[:40]!r} is no sum of {', '.join(name for _, name in tracker.steps)}")

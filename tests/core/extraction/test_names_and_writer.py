@@ -287,6 +287,23 @@ def test_a_number_behind_what_somebody_has_is_how_many() -> None:
 
 
 @pytest.mark.parametrize(
+    ("several", "one"),
+    [
+        ("six copies of the second act", "copy of the second act"),
+        ("six diaries", "diary"),
+        ("six loaves", "loaf"),
+        ("six scarves", "scarf"),
+        ("six knives", "knife"),
+        ("six keys", "key"),
+    ],
+)
+def test_one_of_several_is_given_whatever_the_plural(several: str, one: str) -> None:
+    state = after(STATE, f"items_gained: [{several}]")
+    given = after(state, f"items_transferred: [{{item: {one}, from: Player, to: 에르겐}}]")
+    assert [count for name, count in hands(given).items() if name not in hands(STATE)] == [5]
+
+
+@pytest.mark.parametrize(
     ("thing", "said", "told", "given"),
     [
         ("차표", "표", "마라에게 차표를 건넨다.", True),

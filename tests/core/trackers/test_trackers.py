@@ -17,6 +17,7 @@ from saga_core.trackers import (
     NO_TRACKERS,
     Count,
     Tracker,
+    TrackerKind,
     Trackers,
     UnreadableValue,
     declaration_of,
@@ -29,6 +30,7 @@ from saga_core.trackers import (
     write_table,
 )
 from saga_core.trackers.clock import read_time
+from saga_core.trackers.reading import Reading
 from saga_core.world import EMPTY_WORLD, opening_state, parse_world, render_world
 
 
@@ -162,6 +164,37 @@ def test_a_clock_reads_days_hours_and_lengths_of_time(text: str, shown: str) -> 
     reading = read_value(TIME, text, MONDAY_8)
     now = reading.value if reading.value is not None else MONDAY_8 + reading.by
     assert shown_value(TIME, now) == shown
+
+
+POUNDS = Tracker(name="cash", kind=TrackerKind.MONEY, steps=((1, "pence"), (100, "pounds")))
+CASH = Tracker(name="cash", kind=TrackerKind.MONEY)
+
+
+@pytest.mark.parametrize(
+    ("tracker", "said", "reading"),
+    [
+        (POUNDS, "£25", Reading(2500)),
+        (POUNDS, "-£4.60", Reading(by=-460)),
+        (POUNDS, "-4.60 pounds", Reading(by=-460)),
+        (POUNDS, "-15€", Reading(by=-1500)),
+        (POUNDS, "-4 pounds 60 pence", Reading(by=-460)),
+        (POUNDS, "-60 pence", Reading(by=-60)),
+        (POUNDS, "+1,200 pounds", Reading(by=120_000)),
+        (CASH, "-$15", Reading(by=-15)),
+        (CASH, "+$1,200", Reading(by=1200)),
+        (CASH, "-₩12,000", Reading(by=-12_000)),
+        (CASH, "$40", Reading(40)),
+        (CASH, "+5만 원", Reading(by=50_000)),
+        (CASH, "3만 원", Reading(30_000)),
+        (CASH, "-1만 2천 원", Reading(by=-12_000)),
+        (CASH, "-3천 원", Reading(by=-3_000)),
+        (CASH, "+1万5千円", Reading(by=15_000)),
+    ],
+)
+def test_money_is_read_with_signs_of_currencies_and_words_for_thousands(
+    tracker: Tracker, said: str, reading: Reading
+) -> None:
+    assert read_value(tracker, said) == reading
 
 
 def test_values_are_shown_with_units_coins_and_steps() -> None:
@@ -470,6 +503,9 @@ def test_the_minutes_of_an_hour_are_no_length_of_time(told: str, day: int, hour:
         ),
         *((text, 2, "08:00") for text in ("the day after tomorrow", "明後日", "后天", "모레")),
         ("this morning", 0, "09:00"),
+        *((text, 7, "08:00") for text in ("next week", "다음 주", "来週", "下周")),
+        *((text, 8, "08:00") for text in ("next week Tuesday", "Tuesday next week", "다음 주 화요일", "来週の火曜日")),
+        *(("下周二 19:00", 8, "19:00"), ("다다음 주 월요일", 14, "08:00"), ("the week after next", 14, "08:00")),
     ],
 )
 def test_a_day_is_counted_from_now(told: str, day: int, hour: str) -> None:
