@@ -7,6 +7,7 @@ of, in their order, and what concerns itself. So a thing that was moved behind i
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from attrs import define, evolve, field, fields, frozen
@@ -30,7 +31,7 @@ from saga_core.model import (
     hearing,
     without_secrets,
 )
-from saga_core.naming import is_word_for_player, parts_alone
+from saga_core.naming import is_word_for_player
 from saga_core.sessions.live_sessions import LiveSession
 from saga_core.trackers import Secrecy, TrackerKind, Trackers
 
@@ -334,8 +335,11 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     found: list[Unknown] = []
     last = state.present[-_MOST_HERE:]
     here = {who: each for who in last if (each := state.entities.get(who)) is not None and not each.dead}
-    short = parts_alone(here.values())
-    names = {who: (*each.names, *short.get(who, ())) for who, each in here.items()}
+    firsts = Counter(map(_first_name, here.values()))
+    names = {
+        who: (*each.names, first) if firsts[first := _first_name(each)] == 1 and first else each.names
+        for who, each in here.items()
+    }
     ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
     assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in names}
@@ -351,6 +355,12 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
                 continue
             found.append(Unknown(who, depth, text))
     return found
+
+
+def _first_name(who: Entity) -> str:
+    """The first of several words of a name: Callum, of Callum Reyes; "" for one word or an abbreviated title."""
+    first, _, rest = who.name.partition(" ")
+    return first if rest and not first.endswith(".") else ""
 
 
 def _begins_about(text: str, names: Sequence[str]) -> bool:

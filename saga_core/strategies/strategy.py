@@ -13,7 +13,7 @@ from attrs import frozen
 from saga_core.errors import BadInput
 from saga_core.language import DEFAULT, every, primary
 from saga_core.model import checked
-from saga_core.modules.fields import check_fields
+from saga_core.modules import check_fields
 
 MAX_TEXT = 300
 """The largest number of characters of a record's text, and of each of its details."""
