@@ -7,7 +7,6 @@ of, in their order, and what concerns itself. So a thing that was moved behind i
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from attrs import define, evolve, field, fields, frozen
@@ -335,11 +334,7 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     found: list[Unknown] = []
     last = state.present[-_MOST_HERE:]
     here = {who: each for who in last if (each := state.entities.get(who)) is not None and not each.dead}
-    firsts = Counter(map(_first_name, here.values()))
-    names = {
-        who: (*each.names, first) if firsts[first := _first_name(each)] == 1 and first else each.names
-        for who, each in here.items()
-    }
+    names = {who: each.names for who, each in here.items()}
     ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
     assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in names}
@@ -355,12 +350,6 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
                 continue
             found.append(Unknown(who, depth, text))
     return found
-
-
-def _first_name(who: Entity) -> str:
-    """The first of several words of a name: Callum, of Callum Reyes; "" for one word or an abbreviated title."""
-    first, _, rest = who.name.partition(" ")
-    return first if rest and not first.endswith(".") else ""
 
 
 def _begins_about(text: str, names: Sequence[str]) -> bool:

@@ -187,17 +187,12 @@ async def test_a_death_told_in_a_turn_without_a_report_is_known_to_those_named_t
         assert "은아 모르는 것" in told and "한지우 모르는 것" not in told and ", 한지우" not in told
 
 
-async def test_first_names_are_enough_for_a_secret_and_for_a_deed_of_ones_own() -> None:
+async def test_first_names_are_enough_for_a_secret() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         chat = Frontend(saga, "The bar is full. Nora writes plays.", "Tell a story.", "Be brief.")
         await chat.say("In.", "They nod.", present=("Toby Finch", "Callum Reyes"))
         saw = "Toby confessed to Nora alone that he saw Callum Reyes steal the cash tin"
         await chat.say("Toby?", "He tells.", location="cellar", present=("Toby Finch",), notes=saw)
-        paid = "Callum paid Bea back sixty pounds in coins"
-        await chat.say("So?", "He shrugs.", present=("Toby Finch",), notes=paid)
         await chat.say("Up.", "She sews.", location="attic", present=("Lottie Crane",))
         asked = _unknown((await chat.begin("Have you seen Toby today?")).context.text)
-        assert asked[0] == f"Not known to Lottie Crane: {saw} (turn 2)"
-        await chat.say("Hm.", "He comes.", present=("Lottie Crane", "Callum Reyes"))
-        asked = _unknown((await chat.begin("Callum, your sixty pounds in coins for Bea?")).context.text)
-        assert asked[-1] == f"Not known to Lottie Crane: {paid} (turn 3)"
+        assert asked == [f"Not known to Lottie Crane: {saw} (turn 2)"]
