@@ -286,6 +286,8 @@ class AmountWords(Table):
     """Names that contain a number, such as those of chapters."""
     plurals: Mapping[str, int] = _NO_NUMBERS
     """Numbers in words before a plural name."""
+    places: Mapping[str, int] = _NO_NUMBERS
+    """Words behind digits for hundreds, thousands and ten thousands."""
 
 
 class StatusWords(Table):

@@ -31,7 +31,6 @@ from saga_core.language import all_of, any_of, every, normalized, squash
 from saga_core.state_block import fences
 from saga_core.state_block.fences import BLANKS, RawBlock
 from saga_core.state_block.fields import FIELDS, field_of, is_header
-from saga_core.state_block.lines import unassigned
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 # -- the lines of a report -------------------------------------------------------------------------------------
@@ -153,6 +152,7 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
         return Sort.BEGUN
     if document := _DOCUMENT.match(line):
         line = line[document.end() :]
+        bare = line.strip(_SPACE)
     if bare[0] in _RULES and set(bare) <= _RULES:
         if not ended:
             return Sort.BEGUN if len(bare) <= _LONGEST_RULE else Sort.NO
@@ -183,12 +183,11 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     if behind and behind[0] in "[［{｛" and field_of(word, counted) is not None:
         return Sort.FIELD if word.strip().casefold() in _CANONICAL else Sort.KEY
     if behind and behind[0] not in _ASSIGNS:  # prose, as nearly every line of a reply is
-        named = tail[0] in "*_`" or unassigned(f"{word.strip()} 1", counted)[0]
-        return _without_sign(f"{word.strip()} {behind}", ended, counted) if named else Sort.NO
+        return Sort.NO
     head, field, own = is_header(word), field_of(word, counted) is not None, word.strip().casefold() in _CANONICAL
     if not behind:
         if ended:
-            return Sort.HEAD if head else _without_sign(word, ended, counted)
+            return Sort.HEAD if head else Sort.NO
         if head or own or field:
             return Sort.BEGUN if head else Sort.BEGUN_FIELD if own else Sort.BEGUN_KEY
         return Sort.BEGUN_PAIR if len(word) <= _LONGEST_PAIR else Sort.NO
@@ -202,13 +201,6 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     if field:
         return Sort.KEY
     return Sort.PAIR if len(word) <= _LONGEST_PAIR and squash(word) else Sort.NO
-
-
-def _without_sign(line: str, ended: bool, counted: Trackers) -> Sort:
-    """The sort of a line that gives a field and its value without a colon, as a model may inside a report."""
-    if ended:
-        return Sort.KEY if unassigned(line, counted)[0] else Sort.NO
-    return Sort.BEGUN_KEY if len(line) <= _LONGEST_PAIR else Sort.NO
 
 
 def fence_of(line: str, *, ended: bool) -> tuple[str, str] | None:

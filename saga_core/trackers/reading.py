@@ -159,14 +159,18 @@ def _plain(text: str) -> str:
     return _MYRIADS.sub(lambda found: str(_in_digits(found[0])), plain)
 
 
-_MYRIADS = re.compile(
-    r"\d[\d,]{0,9}(?:\.\d)?\s?[만万萬](?:\s?\d\s?[천千])?(?:\s?\d\s?[백百])?|\d\s?[천千](?:\s?\d\s?[백百])?"
+_PLACES = {word: worth for each in every() for word, worth in each.amounts.places.items()}
+_TEN_THOUSAND, _THOUSAND, _HUNDRED = (
+    "".join(sorted(word for word, worth in _PLACES.items() if worth == size)) for size in (10_000, 1_000, 100)
 )
-_PLACES = {"만": 10_000, "万": 10_000, "萬": 10_000, "천": 1_000, "千": 1_000, "백": 100, "百": 100}
+_HUNDREDS = rf"(?:\s?\d\s?[{_HUNDRED}])?"
+_MYRIADS = re.compile(
+    rf"\d[\d,]{{0,9}}(?:\.\d)?\s?[{_TEN_THOUSAND}](?:\s?\d\s?[{_THOUSAND}])?{_HUNDREDS}|\d\s?[{_THOUSAND}]{_HUNDREDS}"
+)
 
 
 def _in_digits(written: str) -> int:
-    """The number of ``1만 2천`` and ``3千``."""
+    """The number that digits write with words for hundreds, thousands and ten thousands."""
     parts = re.findall(r"([\d,.]+)\s?(\D)", written)
     return round(sum(float(digits.replace(",", "")) * _PLACES[place] for digits, place in parts))
 

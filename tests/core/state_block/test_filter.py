@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from saga_core.language import every
 from saga_core.state_block import BlockFilter, BlockStatus, Hidden, RawBlock, hide, read_reply
 from saga_core.state_block.fields import FIELDS, field_of, is_header
-from saga_core.state_block.lines import unassigned
-from saga_core.trackers import NO_TRACKERS
 from tests.core.state_block import test_fences
 
 S = " \t\u00a0\u3000\r>"
@@ -24,7 +22,7 @@ WHITE = " \t\u00a0\u3000\r\n"
 NAMES = {field.name for field in FIELDS}
 HEADERS = sorted({header for each in every() for header in each.block.headers})
 KEYS = sorted({key for field in FIELDS for key in (field.name, *field.aliases.split())} | set(HEADERS))
-DOCUMENT = re.compile(rf"[{S}]{{0,40}}[-–—−]{{3}}[ \t]{{1,9}}(?=[{{｛])")
+DOCUMENT = re.compile(rf"\A[{S}]{{0,40}}[-–—−]{{3}}[ \t]{{1,9}}(?=[{{｛])")
 DRESS = re.compile(
     rf"[{S}]{{0,40}}+(?:[-*+•–—−][ \t]{{1,9}}+)?+(?:#{{1,6}}+[ \t]{{0,9}}+)?+[*_`\"'{{｛\[［【(（ ]{{0,9}}+"
 )
@@ -50,10 +48,6 @@ def bare(text: str) -> str:
     return "".join(char for char in unicodedata.normalize("NFKD", text.casefold()) if char.isalnum())
 
 
-def may_lack_sign(found: re.Match[str]) -> bool:
-    return found["rest"][:1] in ("*", "_", "`") or found["word"].strip().casefold() in NAMES
-
-
 class Lines:
     """The lines of a report, read whole: what the automaton tells from as little of them as it can."""
 
@@ -77,10 +71,11 @@ class Lines:
             return "no"
         word = found["word"]
         if found.end() < len(line):
-            stated = may_lack_sign(found) and unassigned(f"{word.strip()} {line[found.end() :]}", NO_TRACKERS)[0]
-            return "key" if stated else "no"
+            if line[found.end()] in "[［{｛" and field_of(word):
+                return "field" if word.strip().casefold() in NAMES else "key"
+            return "no"
         if found["assign"] is None:
-            return "head" if is_header(word) else "key" if unassigned(word, NO_TRACKERS)[0] else "no"
+            return "head" if is_header(word) else "no"
         value = found["value"].strip(f"{S}*_`\"'")
         if is_header(word):
             return "head" if not value else "root" if value[0] in "{｛" else "no"
@@ -110,6 +105,7 @@ class Lines:
                 if inner[-1] in "]】"
                 else plain and any(bare(each).startswith(bare(head)) for each in HEADERS)
             )
+        line = DOCUMENT.sub("", line, count=1)
         dress = DRESS.match(line)
         if dress and not line[dress.end() :].strip(S):
             return True
@@ -119,13 +115,13 @@ class Lines:
             return True
         if inner in (".", "..") and self.fields and (self.kind != "bare" or self.rooted):
             return True
-        line = DOCUMENT.sub("", line, count=1)
         found = LINE.match(line)
         if not found:
             return False
         if found.end() < len(line):
-            short = len(f"{found['word'].strip()} {line[found.end() :]}") <= 30
-            return may_lack_sign(found) and self.takes_keys() and short
+            if line[found.end()] in "[［{｛" and field_of(found["word"]):
+                return found["word"].strip().casefold() in NAMES or self.takes_keys()
+            return False
         word, pairs = found["word"], self.kind != "bare" and len(found["word"]) <= 30
         if found["assign"] is not None:
             return is_header(word) and not found["value"].strip(f"{S}*_`\"'")
@@ -465,7 +461,6 @@ SHAPES = {
     "a document on one line": "{head}\n--- {{" + LINES.replace("\n", ", ") + "}}\n...",
     "dashes for bullets": "[{head}]\n– " + LINES.replace("\n", "\n\n– ") + "\n\n[/{head}]",
     "round bullets": "[{head}]\n• " + LINES.replace("\n", "\n• "),
-    "a missing colon": "<{head}>\n" + LINES + "\n*mood* calm\nlocation_moved true\n</{head}>",
     "lower names": "[{head}]\n" + LINES + "\n메모: x\n备注: y\nメモ: z",
 }
 TOLD = {
