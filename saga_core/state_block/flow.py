@@ -197,7 +197,7 @@ class _Reader:
                 return key.text, Scalar("")
             start = self.pos
             value = self.node(enclosing)
-            if isinstance(value, Scalar) and value.quoted and self._assigns():
+            if isinstance(value, Scalar) and value.quoted and self._assigns() and len(enclosing) < _MAX_DEPTH:
                 self.pos = start  # it is a key: the opening brace is missing
                 value = self.map(enclosing + "}")
             elif isinstance(value, Scalar) and not value.quoted:

@@ -186,9 +186,9 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
         key, value = split_key(line.text)
         current = entries[-1] if entries else None
         if not (key or (line.bullet and line.text[0] not in _EMPHASIS) or (current and current.depth > 0)):
-            key, value = unassigned(line.text, own)
+            key, value = _unassigned(line.text, own)
         field = field_of(key, own) if key else None
-        if field is None and key and own and (stated := unassigned(key, own))[0]:
+        if field is None and key and own and (stated := _unassigned(key, own))[0]:
             field, key, value = field_of(stated[0], own), stated[0], f"{stated[1]}: {value}"
         if current and current.holds(line, key):
             current.add(line)
@@ -205,7 +205,7 @@ def split_lines(lines: list[str], cut: str, own: Trackers = NO_TRACKERS) -> Body
     return Body(tuple(entries), tuple(strays))
 
 
-def unassigned(text: str, own: Trackers) -> tuple[str, str]:
+def _unassigned(text: str, own: Trackers) -> tuple[str, str]:
     """The field that a line begins with by its own name, and the value behind it, where the colon is missing."""
     found = _UNASSIGNED.fullmatch(text)
     if found is None or text[-1] in ".!?。！？…":
@@ -297,7 +297,7 @@ def _inline_fields(text: str, shared: re.Pattern[str], own: Trackers) -> list[st
         if nested and nested[0][0] <= match.start(1):
             continue
         if not starts and match.start(1) > 0:
-            if not unassigned(text[: match.start(1)].rstrip(_BETWEEN), own)[0]:
+            if not _unassigned(text[: match.start(1)].rstrip(_BETWEEN), own)[0]:
                 return [text]
             starts.append(0)
         starts.append(match.start(1))

@@ -11,7 +11,16 @@ import yaml
 from attrs import evolve
 from attrs import fields as attributes
 
-from saga_core.state_block import BlockFields, BlockStatus, Hidden, StateReading, hide, read_hidden, read_reply
+from saga_core.state_block import (
+    BlockFields,
+    BlockStatus,
+    Hidden,
+    StateReading,
+    hide,
+    parse_block,
+    read_hidden,
+    read_reply,
+)
 from saga_core.state_block.fields import ItemAmount, ItemTransfer, RelationChange, StatusChange
 
 
@@ -85,4 +94,11 @@ def _reads(case: dict[str, Any]) -> StateReading:
 def test_a_reply_that_repeats_itself_without_end_is_read_in_no_time(piece: str) -> None:
     began = process_time()
     read_reply(piece * 20_000 + "\nlocation: 숲\nhp_change: -1")
+    assert process_time() - began < 2.0
+
+
+@pytest.mark.parametrize("piece", ['"a": "b" "c": ', '"a": "b": ', '{"a" ', "{{", "a\\\n", '"a, "b": ', "'a: 'b', "])
+def test_a_block_that_repeats_itself_without_end_is_read_in_no_time(piece: str) -> None:
+    began = process_time()
+    parse_block("{" + piece * (60_000 // len(piece)))
     assert process_time() - began < 2.0
