@@ -12,9 +12,10 @@ from itertools import chain, takewhile
 
 from saga_core.language import clean_name, folded_kana, has_katakana, is_hangul, is_kana, is_unspaced
 from saga_core.model import Entity, Kind
-from saga_core.naming.forms import fold, name_words, offices_in, titles_of, untitled
+from saga_core.naming.forms import bare, fold, is_title, name_words, offices_in, titles_of, untitled
 from saga_core.naming.names import REMARK, last_word, words_of_thing
 
+_LINKS = frozenset(("the", "of"))
 _WORD_OF_TWO = 2
 """The letters of most Chinese and Sino-Japanese words: 怀表 of 银怀表."""
 
@@ -48,28 +49,35 @@ def titles_alone(entities: Iterable[Entity]) -> dict[str, str]:
 
 
 def parts_alone(entities: Iterable[Entity]) -> dict[str, tuple[str, ...]]:
-    """The first and last names that only one of the people has, by id: Barty and Pike, of Barty Pike."""
+    """The first and last names that only one of the people has, by id: Barty and Pike, of Barty Pike. What is the whole
+    name of somebody or something else is none: Harbour, of Harbour Master, where the story has the place."""
     bearers: dict[str, set[str]] = {}
+    whole: dict[str, str] = {}
     for each in entities:
+        whole.update(dict.fromkeys(each.names, each.id))
         if each.kind is Kind.CHARACTER:
             for part in chain.from_iterable(map(_first_and_last, each.names)):
                 bearers.setdefault(part, set()).add(each.id)
     alone: dict[str, tuple[str, ...]] = {}
     for part, (id_, *others) in bearers.items():
-        if not others:
+        if not others and whole.get(part, id_) == id_:
             alone[id_] = (*alone.get(id_, ()), part)
     return alone
 
 
 @lru_cache(maxsize=8_192)
 def _first_and_last(name: str) -> tuple[str, ...]:
-    plain = REMARK.sub("", clean_name(name)).strip()
+    plain = bare(REMARK.sub("", clean_name(name)).strip())
     if len(plain) in (3, 4) and (all(map(is_hangul, plain)) or all(map(_is_han, plain))):
         return (plain[1:],)
     whole = {fold(word): word for word in plain.split()}
     words = [whole.get(word, word) for word in untitled(list(whole))]
-    ends = words[:1] if {*words[1:2]} & {"the", "of"} else [*words[:1], *words[-1:]]
-    return tuple(dict.fromkeys(each for each in ends if len(each) > 1 and each != plain))
+    ends = words[:1] if {*words[1:2]} & _LINKS else [*words[:1], *words[-1:]]
+    return tuple(dict.fromkeys(each for each in ends if len(each) > 1 and each != plain and _names_alone(each)))
+
+
+def _names_alone(part: str) -> bool:
+    return part not in _LINKS and not is_title(fold(part))
 
 
 @lru_cache(maxsize=8_192)

@@ -30,7 +30,7 @@ from saga_core.model import (
     hearing,
     without_secrets,
 )
-from saga_core.naming import is_word_for_player
+from saga_core.naming import is_word_for_player, parts_alone
 from saga_core.sessions.live_sessions import LiveSession
 from saga_core.trackers import Secrecy, TrackerKind, Trackers
 
@@ -328,13 +328,15 @@ _MOST_HERE = 100
 def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[int, str]]) -> list[Unknown]:
     """Return which of the ``subjects``, given by depth and text, somebody present does not know.
 
-    A text that begins with her name, and not with what is hers, tells what she did, which she knows. So does whoever
-    it names too and has come here with the one who did it: Tobin went to fetch Mina.
+    A text that begins with her name, or with a part of it that names nobody else, and not with what is hers, tells what
+    she did, which she knows. So does whoever it names too and has come here with the one who did it: Tobin went to
+    fetch Mina.
     """
     found: list[Unknown] = []
     last = state.present[-_MOST_HERE:]
     here = {who: each for who in last if (each := state.entities.get(who)) is not None and not each.dead}
     names = {who: each.names for who, each in here.items()}
+    parts: Mapping[str, Sequence[str]] | None = None
     ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
     assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in names}
@@ -344,6 +346,11 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
         node = live.tree.ancestor_at(state.turn, depth)
         ignorant = [who for who in names if hearing(node, state.audiences, ids[who], assumed[who]) is None]
         did = {who for who in names if ignorant and _begins_about(text, names[who])}
+        if parts is None and (did or any(text[:2] in each for who in ignorant for each in names[who])):
+            # Most texts begin with nobody who does not know them, and parts take the whole cast to tell.
+            parts = parts_alone(state.entities.values())
+            names = {who: (*known, *parts.get(who, ())) for who, known in names.items()}
+            did = {who for who in names if _begins_about(text, names[who])}
         came = {_came(live, state, ids[who], depth) for who in did}
         for who in ignorant:
             if who in did or (came and _came(live, state, ids[who], depth) in came and _names(text, names[who])):

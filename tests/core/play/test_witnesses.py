@@ -6,6 +6,7 @@ from pathlib import Path
 
 from saga_core import Saga
 from saga_core.config import load_config
+from saga_core.sessions import unknown_here
 from saga_core.state_block import StatusChange
 from tests.core.frontend import Frontend, memory_config
 
@@ -196,3 +197,32 @@ async def test_first_names_are_enough_for_a_secret() -> None:
         await chat.say("Up.", "She sews.", location="attic", present=("Lottie Crane",))
         asked = _unknown((await chat.begin("Have you seen Toby today?")).context.text)
         assert asked == [f"Not known to Lottie Crane: {saw} (turn 2)"]
+
+
+async def test_what_is_told_under_a_part_of_a_name_is_known_to_who_did_it() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The bar is full. Nora writes plays.", "Tell a story.", "Be brief.")
+        everyone = ("Toby Finch", "Callum Reyes", "Old Mara", "The Old Man", "한지우", "Nora Finch")
+        await chat.say("In.", "They nod.", present=everyone)
+        deeds = (
+            "Callum paid Bea back sixty pounds",
+            "Mara paid sixty pounds",
+            "Old sails are gone",
+            "The sixty pounds are gone",
+            "Finch paid sixty pounds",
+            "Callum's brother paid",
+            "지우가 편지를 열었다",
+        )
+        for deed in ("They left", *deeds):
+            await chat.say("So?", "He shrugs.", present=("Lottie Crane",), location="cellar", notes=deed)
+        turn = await chat.say("Hm.", "They come.", location="attic", present=everyone)
+        live = await saga.parts.live.get(turn.session.id)
+        state = await live.state(live.head)
+        unknown = unknown_here(live, state, [(depth + 3, each) for depth, each in enumerate(deeds)])
+        asked = {(state.name(each.who), each.text) for each in unknown}
+        known = {each: [who for who in everyone if (who, each) not in asked] for each in deeds}
+        assert {each: who for each, who in known.items() if who} == {
+            "Callum paid Bea back sixty pounds": ["Callum Reyes"],
+            "Mara paid sixty pounds": ["Old Mara"],
+            "지우가 편지를 열었다": ["한지우"],
+        }
