@@ -25,6 +25,7 @@ from saga_core.language import (
     sentences_of,
     settled,
     telling,
+    without_speech,
 )
 from saga_core.model import (
     ALIVE,
@@ -47,6 +48,8 @@ from saga_core.naming import (
     is_last_part,
     is_of_kind,
     is_particular,
+    last_word,
+    parts_alone,
     remarked,
     told_apart,
     words_of_thing,
@@ -143,6 +146,10 @@ _NAME_AND_TURN = re.compile(r"(.{1,80}?)[^\w]+(?:\w{1,8}[ .]?)??(\d{1,6})\W*")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 
+def _as_written(name: str, text: str) -> re.Match[str] | None:
+    return re.search(rf"(?<!\w){re.escape(name)}", text, re.I) if name else None
+
+
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
     """The event for the lore entries named in a turn; empty if there are none."""
     named = tuple(lore)
@@ -212,7 +219,8 @@ class _Reports:
             stays = [who for who in self._left_behind(met) if who not in left]
         said = left if present is None else [who for who in left if who not in present]
         parted = [who for who in dict.fromkeys((*said, *stays)) if who != player]
-        there = [who for who in parted if moves and who not in state.present]
+        there = [who for who in parted if moves and (who not in state.present or who in left)]
+        there = [who for who in there if who not in state.present or self._came_to(fields.location or "", who)]
         yield from (deltas.Separated(who, away=not moves) for who in parted if who not in there)
         # Earlier turns may be read later and move the player elsewhere, so an explicit move to the same place counts.
         if place is not None and (place != state.location or fields.location_moved):
@@ -220,10 +228,25 @@ class _Reports:
         missing = self._missing(place or state.location, present) if present is not None else []
         yield from (deltas.Separated(who, away=True) for who in dict.fromkeys((*there, *missing)))
         yield from (deltas.Met(who) for who in dict.fromkeys(met))
+        # Who was here before has come back; whoever else is met and leaves is gone.
+        passing = (who for who in met if who in left and who not in state.present)
+        yield from (deltas.Separated(who, away=True) for who in (passing if present is None else ()))
         gone = self._gone(left, place or state.location)
         yield from (deltas.Separated(who, gone=True) for who in dict.fromkeys(gone) if who not in met)
         yield from self._seen(present or ())
         yield from self._moments(present)
+
+    def _came_to(self, place: str, who: str) -> bool:
+        """Whether the reply has somebody of the company in the place that it moves to, so that she left from there: a
+        sentence after that place begins with her, and none names the old place. Otherwise she stayed behind."""
+        reply = without_speech(self.told.removeprefix(self.words))
+        named = _as_written(place, reply) or _as_written(last_word(place), reply)
+        after = reply[named.end() :] if named is not None else ""
+        old = last_word(self.state.name(self.state.location or ""))
+        if not after or any(mentions(after, old[at:]) for at in range(1 if old.isascii() else max(1, len(old) - 1))):
+            return False
+        names = (*self.state.entities[who].names, *parts_alone(self.state.entities.values()).get(who, ()))
+        return any(begins_about(each.strip(), name) for each in sentences_of(after) for name in names)
 
     def _missing(self, place: str | None, present: Collection[str]) -> list[str]:
         """Whom the player met, left at this place and does not find there, going by the complete list."""

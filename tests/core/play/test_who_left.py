@@ -34,6 +34,34 @@ async def test_who_left_is_no_longer_there_and_who_stays_behind_is() -> None:
         assert sorted(line["text"] for line in lines if line["kind"] == "elsewhere") == ["", "inn"]
 
 
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("The harbour lies grey. Mina hugs you and boards the ferry.", "Mina Ellison → Harbour (was there and left)"),
+        ("The harbour lies grey. Mina waits at the inn.", "Mina Ellison → inn (there since turn 1)"),
+        ("Mina waves from the door. The harbour lies grey.", "Mina Ellison → inn (there since turn 1)"),
+        ("The harbour lies grey.", "Mina Ellison → inn (there since turn 1)"),
+    ],
+)
+@pytest.mark.parametrize("listed", [(), None])
+async def test_who_came_along_to_a_new_place_left_from_there(reply: str, told: str, listed: tuple[str, ...]) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The inn is full.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "She nods.", location="inn", present=("Mina Ellison",))
+        gone = ("Mina Ellison",)
+        await chat.say("To the harbour.", reply, location="Harbour", present=listed, npc_separated=gone)
+        await chat.say("I wait.", "Rain.", present=())
+        assert told in (await chat.begin("Where is Mina Ellison?")).context.text
+
+
+async def test_who_is_met_and_leaves_in_one_turn_is_not_here() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The inn is full.", "Tell a story.", "Be brief.")
+        met = {"npc_met": ("Mina",), "npc_separated": ("Mina",)}
+        await chat.say("To the harbour.", "Mina nods and goes.", location="Harbour", location_moved=True, **met)
+        assert "Mina" not in (await chat.begin("I wait.")).context.text.partition("Present")[2].partition("\n")[0]
+
+
 async def test_who_was_not_seen_in_the_turn_before_leaves_too() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         chat = Frontend(saga)
