@@ -146,10 +146,6 @@ _NAME_AND_TURN = re.compile(r"(.{1,80}?)[^\w]+(?:\w{1,8}[ .]?)??(\d{1,6})\W*")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 
-def _as_written(name: str, text: str) -> re.Match[str] | None:
-    return re.search(rf"(?<!\w){re.escape(name)}", text, re.I) if name else None
-
-
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
     """The event for the lore entries named in a turn; empty if there are none."""
     named = tuple(lore)
@@ -239,14 +235,15 @@ class _Reports:
     def _came_to(self, place: str, who: str) -> bool:
         """Whether the reply has somebody of the company in the place that it moves to, so that she left from there: a
         sentence after that place begins with her, and none names the old place. Otherwise she stayed behind."""
-        reply = without_speech(self.told.removeprefix(self.words))
-        named = _as_written(place, reply) or _as_written(last_word(place), reply)
-        after = reply[named.end() :] if named is not None else ""
+        said = list(sentences_of(without_speech(self.told.removeprefix(self.words))))
+        at = (at for name in (place, last_word(place)) for at, each in enumerate(said) if mentions(each, name))
+        after = said[next(at, len(said)) + 1 :]
         old = last_word(self.state.name(self.state.location or ""))
-        if not after or any(mentions(after, old[at:]) for at in range(1 if old.isascii() else max(1, len(old) - 1))):
+        olds = [old] if old.isascii() else [old[at:] for at in range(len(old) - 1)]
+        if any(mentions(each, name) for each in after for name in olds):
             return False
         names = (*self.state.entities[who].names, *parts_alone(self.state.entities.values()).get(who, ()))
-        return any(begins_about(each.strip(), name) for each in sentences_of(after) for name in names)
+        return any(begins_about(each.strip(), name) for each in after for name in names)
 
     def _missing(self, place: str | None, present: Collection[str]) -> list[str]:
         """Whom the player met, left at this place and does not find there, going by the complete list."""
