@@ -669,5 +669,12 @@ class _Reports:
                 yield deltas.AudienceSet(int(found[2]), who=(who,))
 
     def _participants(self, event: str) -> tuple[str, ...]:
-        """The ids of the characters whom an event names; the player if it names nobody."""
-        return tuple(self.names.named_in(event)) or (self.state.player,)
+        """The ids of the characters whom an event names and who were there, or with whom it begins: a letter about
+        Corin is not his. The player if it names nobody."""
+        state, fields = self.state, self.fields
+        named = self.names.named_in(event)
+        told = (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
+        there = {state.player, *state.present, *(who for each in told for who in self._people(each))}
+        known = {who: state.entities[who].names if who in state.entities else () for who in named}
+        part = (who for who in named if who in there or any(begins_about(event, name) for name in known[who]))
+        return tuple(part) if named else (state.player,)

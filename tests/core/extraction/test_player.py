@@ -281,6 +281,18 @@ def test_an_event_is_theirs_whom_it_names() -> None:
     assert {source for source, type_, _ in state.links if type_ == "INVOLVED_IN"} == {state.player}
 
 
+def test_an_event_is_not_theirs_who_are_only_named_in_it() -> None:
+    state = play(OPENING, "npc_met: [Ysolde, Corin, Pell]")
+    state = play(state, "location: Farport\nlocation_moved: true\npresent: [Ysolde]")
+    named = play(state, "event_trigger: Ysolde reads a letter about Corin")
+    tied = {state.name(source) for source, type_, _ in named.links if type_ == "INVOLVED_IN"}
+    assert tied == {"Ysolde"}
+    named = play(state, "event_trigger: Pell robs the toll house, not Corin")
+    assert {state.name(source) for source, type_, _ in named.links if type_ == "INVOLVED_IN"} == {"Pell"}
+    named = play(state, "event_trigger: a letter about Corin comes")
+    assert not named.links
+
+
 def test_what_is_given_is_what_the_giver_has() -> None:
     state = play(OPENING, "npc_met: [Ysolde]\nitems_gained: [half a brass tally, Brandt's business card]")
     state = play(state, "items_transferred: [{item: half tally, from: Alex, to: Ysolde}]\nitems_lost: [business card]")
