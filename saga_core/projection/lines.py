@@ -388,8 +388,9 @@ _NEAR, _FRESH, _MOST_THREADS = 3 * _DAY, 24, 8
 the threads that are told."""
 
 
-def thread_lines(state: WorldState, language: str) -> Iterator[str]:
-    """Yield the open threads that are near, the most urgent first: ``[plans, not yet happened; Day 6, …] festival``."""
+def thread_lines(state: WorldState, language: str, *, near: bool = True) -> Iterator[str]:
+    """Yield the open threads that are near, or all of them, the most urgent first: ``[plans, not yet happened; Day 6,
+    …] festival``."""
     words, clock, now = language_of(language).texts, state.clock, state.minutes
     found: list[tuple[float, str]] = []
     for each in state.schedule.values():
@@ -402,13 +403,13 @@ def thread_lines(state: WorldState, language: str) -> Iterator[str]:
             rank = max(0, each.at - now)
         elif each.when:
             mark += f", {words.to_come.format(when=each.when)}"
-        elif state.depth - max(each.advanced, each.since) > _FRESH:
+        elif near and state.depth - max(each.advanced, each.since) > _FRESH:
             continue
-        if rank <= _NEAR:
+        if rank <= _NEAR or not near:
             told = f" ({each.between})" if each.between else ""
             found.append((rank, f"[{mark}] {each.name}{told}{f': {each.text}' if each.text else ''}"))
     found.sort(key=lambda each: each[0])
-    return (line for _, line in found[:_MOST_THREADS])
+    return (line for _, line in (found[:_MOST_THREADS] if near else found))
 
 
 def _is_due(each: Scheduled, state: WorldState) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 
-from saga_core.language import language_of, without_signs
-from saga_core.model import Kind, Turn, WorldState
+from saga_core.language import is_debt, language_of, without_signs
+from saga_core.model import Kind, Relation, Turn, WorldState
 from saga_core.naming import alike
 from saga_core.projection.lines import counted_values, thread_lines
 from saga_core.projection.story import story_lines, story_within
@@ -34,7 +34,7 @@ def render_bodies(state: WorldState, world: World, language: str) -> dict[str, s
     return {
         "state.md": _state(state, words, language),
         "relations.md": _relations(state, words),
-        "story.md": _story(state, words),
+        "story.md": _story(state, words) + _open(state, words, language),
         "lore.md": _lore(state, world, words),
     }
 
@@ -143,15 +143,23 @@ def _dead(state: WorldState, words: Mapping[str, str]) -> list[str]:
 
 
 def _relations(state: WorldState, words: Mapping[str, str]) -> str:
-    lines = [
-        f"{state.name(source)} → {state.name(target)}: {relation.type} ({relation.strength:+d})"
-        for (source, target), relation in state.relations.items()
-    ]
-    return _section("relations", lines, words)
+    return _section("relations", [_tie(state, *each) for each in state.relations.items()], words)
+
+
+def _tie(state: WorldState, ends: tuple[str, str], relation: Relation) -> str:
+    source, target = map(state.name, ends)
+    return f"{source} → {target}: {relation.type} ({relation.strength:+d})"
 
 
 def _story(state: WorldState, words: Mapping[str, str]) -> str:
     return _section("story", story_lines(state, _STORY_TURNS), words)
+
+
+def _open(state: WorldState, words: Mapping[str, str], language: str) -> str:
+    """All threads and debts that are open; nothing without any."""
+    debts = [_tie(state, ends, each) for ends, each in state.relations.items() if is_debt(each.type)]
+    lines = [*thread_lines(state, language, near=False), *debts]
+    return _section("open", lines, words) if lines else ""
 
 
 def _section(name: str, lines: Sequence[str], words: Mapping[str, str]) -> str:

@@ -89,3 +89,22 @@ async def test_of_many_names_those_that_resemble_the_main_one_least_are_told() -
         state = await saga.views.state(turn.session.id)
     told = render_prefix(state, EMPTY_WORLD, "en", len, 9_999)
     assert "- Julian Vane = Mr. Grey = " in told and "- Tom = Owl\n" in told
+
+
+async def test_the_story_page_ends_with_all_that_is_open_between_people() -> None:
+    trackers = {"plans": {"kind": "threads"}, "time": {"kind": "clock", "start": "Day 1, 09:00"}}
+    owed = "relation_changes: [{from: Alex, to: Wat, type: owes 30 silver}, {from: Wat, to: Alex, type: trusts}]"
+    promised = "plans: ['+bring the lamp (Alex -> Wat, Day 40)', '+find the ring']"
+    async with Saga.open({"storage": {"profile": "memory"}, "trackers": trackers}) as saga:
+        chat = Frontend(saga, system="", greeting="")
+        turn = await chat.say("I promise.", f"It rains.\n```state\npresent: [Wat]\n{owed}\n{promised}\n```")
+        page = render_bodies(await saga.views.state(turn.session.id), EMPTY_WORLD, "en")["story.md"]
+        assert page.partition("## Open: promises, debts, plans\n")[2].splitlines() == [
+            "- [plans] find the ring",
+            "- [plans, not yet happened; Day 40] bring the lamp (Alex → Wat)",
+            "- Alex → Wat: owes 30 silver (+0)",
+        ]
+        paid = "relation_changes: [{from: Alex, to: Wat, type: debt paid}]\nplans: [-find the ring, -bring the lamp]"
+        turn = await chat.say("I pay.", f"It rains.\n```state\npresent: [Wat]\n{paid}\n```")
+        page = render_bodies(await saga.views.state(turn.session.id), EMPTY_WORLD, "en")["story.md"]
+        assert "Open" not in page
