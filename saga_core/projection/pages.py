@@ -156,8 +156,9 @@ def _story(state: WorldState, words: Mapping[str, str]) -> str:
 
 
 def _open(state: WorldState, words: Mapping[str, str], language: str) -> str:
-    """All threads and debts that are open; nothing without any."""
-    debts = [_tie(state, ends, each) for ends, each in state.relations.items() if is_debt(each.type)]
+    """All threads that are open, and the player's debts; nothing without any."""
+    ties = ((ends, each) for ends, each in state.relations.items() if state.player in ends and is_debt(each.type))
+    debts = [_tie(state, *each) for each in ties]
     lines = [*thread_lines(state, language, near=False), *debts]
     return _section("open", lines, words) if lines else ""
 

@@ -93,7 +93,7 @@ async def test_of_many_names_those_that_resemble_the_main_one_least_are_told() -
 
 async def test_the_story_page_ends_with_all_that_is_open_between_people() -> None:
     trackers = {"plans": {"kind": "threads"}, "time": {"kind": "clock", "start": "Day 1, 09:00"}}
-    owed = "relation_changes: [{from: Alex, to: Wat, type: owes 30 silver}, {from: Wat, to: Alex, type: trusts}]"
+    owed = "relation_changes: [{from: Player, to: Wat, type: owes 30 silver}, {from: Wat, to: Bo, type: owes 9}]"
     promised = "plans: ['+bring the lamp (Alex -> Wat, Day 40)', '+find the ring']"
     async with Saga.open({"storage": {"profile": "memory"}, "trackers": trackers}) as saga:
         chat = Frontend(saga, system="", greeting="")
@@ -102,9 +102,9 @@ async def test_the_story_page_ends_with_all_that_is_open_between_people() -> Non
         assert page.partition("## Open: promises, debts, plans\n")[2].splitlines() == [
             "- [plans] find the ring",
             "- [plans, not yet happened; Day 40] bring the lamp (Alex → Wat)",
-            "- Alex → Wat: owes 30 silver (+0)",
+            "- Player → Wat: owes 30 silver (+0)",
         ]
-        paid = "relation_changes: [{from: Alex, to: Wat, type: debt paid}]\nplans: [-find the ring, -bring the lamp]"
+        paid = "relation_changes: [{from: Player, to: Wat, type: debt paid}]\nplans: [-find the ring, -bring the lamp]"
         turn = await chat.say("I pay.", f"It rains.\n```state\npresent: [Wat]\n{paid}\n```")
         page = render_bodies(await saga.views.state(turn.session.id), EMPTY_WORLD, "en")["story.md"]
         assert "Open" not in page
