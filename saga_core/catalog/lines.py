@@ -13,7 +13,7 @@ from saga_core.language import DEFAULT
 from saga_core.model import Delta, Event, Turn, WorldState, deltas, undoings
 from saga_core.projection import CountedValue, StateLine, StateLineKey, person_lines, state_lines, touched
 from saga_core.sessions import LiveSession
-from saga_core.trackers import Count, TrackerKind
+from saga_core.trackers import Count, TrackerKind, shown_value
 
 _SESSIONS = 8
 
@@ -149,7 +149,7 @@ def _scheduled(state: WorldState, line: StateLine) -> dict[str, Any]:
 
 
 def plain_events(events: Iterable[Event], state: WorldState, language: str) -> list[dict[str, Any]]:
-    """Return events as plain data. What a tracker was set to, and by how much a clock moved, is ``shown`` as text."""
+    """Return events as plain data. What a tracker was set to, and by how much a clock or money moved, is ``shown``."""
     whole = Delta(tuple(events))
     rows: list[dict[str, Any]] = to_plain(whole).get("events", [])
     for row, event in zip(rows, whole.events, strict=True):
@@ -160,6 +160,8 @@ def plain_events(events: Iterable[Event], state: WorldState, language: str) -> l
             elif tracker is not None and tracker.kind is TrackerKind.CLOCK and isinstance(event, deltas.TrackerChanged):
                 hours, minutes = divmod(abs(event.by), 60)
                 row["shown"] = f"{'-' if event.by < 0 else '+'}{hours}:{minutes:02d}"
+            elif tracker is not None and tracker.kind is TrackerKind.MONEY and isinstance(event, deltas.TrackerChanged):
+                row["shown"] = f"{'+' if event.by > 0 else ''}{shown_value(tracker, event.by)}"
     return rows
 
 

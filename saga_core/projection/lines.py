@@ -130,7 +130,11 @@ def describe_counts(state: WorldState, language: str) -> dict[str, Any]:
                 "most": each.tracker.limits[1],
                 "since": each.count.since,
                 "earlier": [
-                    {"turn": depth, "value": list(value) if isinstance(value, tuple) else value}
+                    {
+                        "turn": depth,
+                        "value": list(value) if isinstance(value, tuple) else value,
+                        "text": shown_value(each.tracker, value, language),
+                    }
                     for depth, value in each.count.earlier
                 ],
                 "secret": each.tracker.secret.value or None,

@@ -55,11 +55,16 @@ def _counted(tracker: Tracker, slots: Mapping[str, str]) -> str:
         value = f"[+<{slots['item']}>, -<{slots['item']}>]"
     elif tracker.kind is TrackerKind.CHOICE:
         value = f"<{'|'.join(name for _, name in tracker.steps)}>"
+    elif tracker.kind is TrackerKind.MONEY and tracker.steps:
+        coins = [name for _, name in reversed(tracker.steps)]
+        value = f"<{'|'.join(f'{sum_} {coin}' for sum_, coin in zip(_SUMS, (*coins, *coins), strict=False))}>"
     else:
         value = _EXAMPLES[tracker.kind]
     return f"{{<{slots['name']}>: {value}}}" if tracker.whose in (Whose.CHARACTER, Whose.PAIR) else value
 
 
+_SUMS = ("12", "+3", "-5")
+"""Sums in the largest coins of some money: a number without its coin is read, but may be meant otherwise."""
 _EXAMPLES = {
     TrackerKind.NUMBER: "<12|+3>",
     TrackerKind.COUNTER: "<+1>",

@@ -200,6 +200,7 @@ _SUM = re.compile(
 
 def _money(tracker: Tracker, plain: str) -> Reading:
     names = sorted(((squash(name), worth) for worth, name in tracker.steps), key=lambda coin: -len(coin[0]))
+    bare = _bare_coin(tracker)
     total, sign, relative, seen = 0, 1, False, False
     for found in _SUM.finditer(plain):
         coin = squash(found["coin"].partition("(")[0])
@@ -210,14 +211,25 @@ def _money(tracker: Tracker, plain: str) -> Reading:
             continue
         sign = -1 if found["sign"] == "-" else 1 if found["sign"] else sign
         relative = relative or bool(found["sign"])
-        total += sign * round(float(found["digits"].replace(",", "")) * (worth or 1))
+        total += sign * round(float(found["digits"].replace(",", "")) * (worth or bare))
         seen = True
     if not seen:
         raise UnreadableValue(f"{plain[:40]!r} is no sum of {', '.join(name for _, name in tracker.steps)}")
     return Reading(by=total) if relative and not plain.startswith("=") else Reading(total)
 
 
+@cache
+def _bare_coin(tracker: Tracker) -> int:
+    """The worth of the coin that a bare number counts: the one that the tracker is called after, or else the
+    smallest."""
+    words = {tracker.key, *map(squash, tracker.name.split())}
+    called = [worth for worth, name in tracker.steps if squash(name) in words]
+    return called[0] if len(called) == 1 else tracker.steps[0][0]
+
+
 def _coins(tracker: Tracker, value: int) -> str:
+    if value < 0:
+        return f"-{_coins(tracker, -value)}"
     parts = []
     for worth, name in reversed(tracker.steps):
         count, value = divmod(value, worth)

@@ -75,3 +75,24 @@ async def test_a_feeling_below_zero_is_edited_as_it_is_shown(browser: Browser) -
         await page.wait_for_selector("[data-item=one] .tag.bad")
         await visit.open("now", session=begun.session.id)
         await page.wait_for_selector("[data-item=dead] [data-kind=status]:has-text('Hana')")
+
+
+async def test_money_is_shown_and_edited_in_its_coins(browser: Browser) -> None:
+    tree = {**SETTINGS, "trackers": {"gold": {"kind": "money", "steps": "copper, 10 silver, 100 gold"}}}
+    async with Server(load_config(tree, environ={}), {}) as server, visiting(browser, server) as visit:
+        page, chat = visit.page, Frontend(server.saga, "The bell rings.", "A bare card.", "", session="one")
+        await chat.say("Hello.", "Ten silver.\n\n```state\npresent: [Hana]\ngold: 12 silver\n```")
+        begun = await chat.say("So?", "She pays.\n\n```state\npresent: [Hana]\ngold: +5\n```")
+        await visit.open("now", session=begun.session.id)
+        gold = "[data-item=counted] [data-kind='tracker:gold']"
+        await page.wait_for_selector(f"{gold}:has-text('6 gold 2 silver')")
+        assert "← 1 gold 2 silver" in await page.inner_text(gold)
+        await page.click(f"{gold} [data-action=edit]")
+        assert await page.input_value("[data-item=correction] [name=value]") == "6 gold 2 silver"
+        await page.fill("[data-item=correction] [name=value]", "-1 silver")
+        await page.click("[data-action=preview]")
+        await page.wait_for_selector("[data-item=effect]")
+        await page.click("[data-action=save]")
+        await page.wait_for_selector(f"{gold}:has-text('6 gold 1 silver')")
+        (change,) = await server.saga.memory.changes(begun.session.id)
+        assert [each["shown"] for each in change["events"]] == ["-1 silver"]

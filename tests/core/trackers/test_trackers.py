@@ -197,6 +197,36 @@ def test_money_is_read_with_signs_of_currencies_and_words_for_thousands(
     assert read_value(tracker, said) == reading
 
 
+FUND = tracker("fund", kind="money", steps="원")
+GOLD_COINS = tracker("gold", kind="money", steps="copper, 10 silver, 100 gold")
+
+
+@pytest.mark.parametrize(
+    ("which", "said", "reading"),
+    [
+        (GOLD_COINS, "5", Reading(500)),
+        (GOLD_COINS, "-2", Reading(by=-200)),
+        (GOLD_COINS, "5 copper", Reading(5)),
+        (PURSE, "5", Reading(5)),
+        (tracker("gold and silver", kind="money", steps="copper, 10 silver, 100 gold"), "5", Reading(5)),
+        (tracker("Silver purse", kind="money", steps="copper, 10 silver, 100 gold"), "+5", Reading(by=50)),
+        (tracker("purse", kind="money", steps="5 nickel, 10 dime"), "3", Reading(15)),
+        (PURSE, "=-3 gold 5 silver", Reading(-350)),
+    ],
+)
+def test_a_bare_number_counts_the_coin_that_the_money_is_called_after_or_the_smallest(
+    which: Tracker, said: str, reading: Reading
+) -> None:
+    assert read_value(which, said) == reading
+    assert shown_value(PURSE, -350) == "-3 gold 5 silver"
+
+
+def test_the_form_names_the_coins_of_money() -> None:
+    form = instruction("en", counted=Trackers((GOLD_COINS, FUND, tracker("sum", kind="money"))))
+    assert "\ngold: <12 gold|+3 silver|-5 copper>\n" in form
+    assert "\nfund: <12 원|+3 원>\n" in form and "\nsum: <12|+3>\n" in form
+
+
 def test_values_are_shown_with_units_coins_and_steps() -> None:
     assert shown_value(GOLD, 12) == "12/999 coins"
     assert shown_value(AFFECTION, 45) == "+45 (friendly)"

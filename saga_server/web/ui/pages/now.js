@@ -154,7 +154,7 @@ function Says({ line }) {
 
 /** The bar of a number between its limits, and the values before it, the latest first. */
 function Counted({ number, count: { kind, least, most, earlier } }) {
-  const before = kind === "clock" ? [] : earlier.map((each) => each.value).filter((each) => typeof each !== "boolean" && each !== null).reverse();
+  const before = kind === "clock" ? [] : earlier.map((each) => kind === "money" ? each.text : each.value).filter((each) => typeof each !== "boolean" && each !== null).reverse();
   return html`${number !== null && least !== null && most !== null && (least < 0
     ? html`<${Tug} strength=${number} share=${Math.abs(number / (number < 0 ? least : most))} />`
     : html`<${Bar} share=${(number - least) / (most - least)} />`)}
@@ -179,8 +179,9 @@ function edits(line, t, now, people, clocked) {
   if (line.kind.startsWith("tracker:")) {
     const { kind, text } = line.count ?? {};
     const number = kind === "clock" ? null : line.number;
+    const shown = number === null || kind === "money" ? text : number; // a bare number would not say of which coins
     return {
-      fields: [{ name: "value", label: t(number !== null ? "value" : kind === "clock" ? "valueTime" : "valueText"), value: number === null ? text : number < 0 ? `=${number}` : number }],
+      fields: [{ name: "value", label: t(number !== null ? "value" : kind === "clock" ? "valueTime" : "valueText"), value: number < 0 ? `=${shown}` : shown }],
       make: ({ value }) => given({ kind: "tracker", tracker: line.kind.slice("tracker:".length), value, who, place: who, to: line.other_id }),
     };
   }
