@@ -1,5 +1,7 @@
 """What a report says of the place and the company as they really are.
 
+"Somebody" and "an unknown thief" are nobody whom the story knows, unless she is there as that.
+
 A remark behind a name may say otherwise. ``Mom's kitchen (dream)`` is no place that the player went to,
 ``Marcus (over the radio)`` is not with the player and hears what is said, and ``Mina (asleep)`` is there and does not.
 """
@@ -12,21 +14,24 @@ from functools import cache
 
 from attrs import evolve
 
+from saga_core.extraction.statuses import status_of
 from saga_core.language import any_of
-from saga_core.model import Kind
+from saga_core.model import DEAD, Kind
 from saga_core.naming import Names, remarked
-from saga_core.state_block import BlockFields
+from saga_core.state_block import BlockFields, names_nobody, tells_little
 
 _REMARK = re.compile(r"[^()（）\[\]【】\s][\s]*[(（\[【]([^()（）\[\]【】]{1,60})[)）\]】]{1,3}[.。]?\Z")
 """Matches the end of a name with a remark. In ``Joan (the kitchen (dream))`` the innermost remark counts."""
 
 
 def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
-    """``fields`` without places and people of dreams, and without people who only speak from elsewhere.
+    """``fields`` without places and people of dreams, without people who only speak from elsewhere, and without those
+    of whom nobody knows who they are.
 
     If the place itself is dreamed, so is the company. If only dreamed people are listed as present, the report does
     not say who is really there.
     """
+    fields = _of_somebody(fields, names)
     dreamed = fields.location is not None and _says("unreal", fields.location)
     real = [name for name in fields.present or () if not _is_unreal(name, names)]
     present = None if dreamed or (fields.present and not real) else fields.present
@@ -37,6 +42,40 @@ def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
         npc_met=() if dreamed else _those_here(fields.npc_met, names),
         npc_separated=() if dreamed else tuple(name for name in fields.npc_separated if not _is_unreal(name, names)),
         status_changes=tuple(each for each in fields.status_changes if not _is_unreal(each.name, names)),
+    )
+
+
+def _of_somebody(fields: BlockFields, names: Names) -> BlockFields:
+    """``fields`` without unknown people. What they give or get has an unknown side. A body is somebody."""
+    present, met = fields.present, fields.npc_met
+    here = tuple(name for name in present or () if names.knows(Kind.CHARACTER, name) or not names_nobody(name))
+    come = tuple(name for name in met if names.knows(Kind.CHARACTER, name) or not names_nobody(name))
+
+    def known(name: str) -> bool:
+        if not (names_nobody(name) or tells_little(name)):
+            return True
+        return names.knows(Kind.CHARACTER, name) or name in here or name in come
+
+    def side(name: str | None) -> str | None:
+        return name if name is None or known(name) else ""
+
+    return evolve(
+        fields,
+        present=None if present and not here else present and here,
+        npc_met=come,
+        npc_separated=tuple(filter(known, fields.npc_separated)),
+        items_transferred=tuple(
+            evolve(each, giver=side(each.giver), receiver=side(each.receiver)) for each in fields.items_transferred
+        ),
+        relationship_changes=tuple(
+            each for each in fields.relationship_changes if known(each.source) and known(each.target)
+        ),
+        status_changes=tuple(
+            each
+            for each in fields.status_changes
+            if known(each.name) or (status_of(each.status) == DEAD and not names_nobody(each.name))
+        ),
+        counts=tuple(each for each in fields.counts if known(each.subject)),
     )
 
 

@@ -237,6 +237,8 @@ class ValueWords(Table):
     """A word for "nothing" at the end of a text. Such a text is complete."""
     unknown: Phrases = ()
     """Words for an unknown person."""
+    unknown_one: Pattern = NEVER
+    """An unknown person of whom a little is said: an unknown thief, 정체불명의 도둑."""
     nobody: Phrases = ()
     """Words for an empty list of names."""
     ended: Words = _NO_WORDS

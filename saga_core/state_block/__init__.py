@@ -32,6 +32,7 @@ from saga_core.state_block.parser import (
 )
 from saga_core.state_block.prose import prose_of
 from saga_core.state_block.thoughts import BehindThoughts, thinks_only, without_thoughts
+from saga_core.state_block.values import names_nobody, tells_little
 
 __all__ = [
     "FIELDS",
@@ -54,6 +55,7 @@ __all__ = [
     "hide",
     "instruction",
     "merged",
+    "names_nobody",
     "note_hidden",
     "parse_block",
     "prose_of",
@@ -61,6 +63,7 @@ __all__ = [
     "read_hidden",
     "read_reply",
     "says_nothing",
+    "tells_little",
     "thinks_only",
     "unknown_field",
     "unscanned",

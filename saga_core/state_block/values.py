@@ -34,6 +34,7 @@ def shown(value: str | Node) -> str:
 
 _NOTHING_WORDS = frozenset(map(squash, all_of(lambda each: each.values.nothing)))
 _UNKNOWN_WORDS = frozenset(map(squash, all_of(lambda each: each.values.unknown)))
+_UNKNOWN_ONE = re.compile(any_of(lambda each: each.values.unknown_one), re.I)
 _QUESTION_MARKS = frozenset("?？")
 _NOTHING_SIGNS = re.compile(r"[\s.…·?？~\-–—_=]*|<[^<>]*>|＜[^＜＞]*＞|[(（]\s*[)）]")
 _REMARK = re.compile(r"(?P<head>|.*?\S)\s*+[(（](?P<remark>[^()（）]*)[)）]\s*[.。]?", re.DOTALL)
@@ -91,6 +92,17 @@ def is_unknown(scalar: Scalar) -> bool:
         return False
     text = split_remark(strip_emphasis(scalar.text.strip()))[0]
     return squash(text) in _UNKNOWN_WORDS or (bool(text) and _QUESTION_MARKS.issuperset(text))
+
+
+def names_nobody(text: str) -> bool:
+    """Whether a text in place of a person's name says that it is unknown who: ``somebody``, ``Who stole it?``."""
+    plain = strip_emphasis(text.strip())
+    return squash(split_remark(plain)[0]) in _UNKNOWN_WORDS or plain[-1:] in _QUESTION_MARKS
+
+
+def tells_little(text: str) -> bool:
+    """Whether a text in place of a person's name only says what sort of person an unknown one is."""
+    return _UNKNOWN_ONE.fullmatch(normalized("NFKC", text.strip())) is not None
 
 
 def sole(node: Node) -> Node:

@@ -366,3 +366,37 @@ def test_an_event_of_an_old_record_is_everybodys() -> None:
     storm = Delta((deltas.Introduced("e", Kind.EVENT, "storm"), deltas.EventTriggered("e", "storm")))
     state = after(state, storm)
     assert {state.name(source) for source, type_, _ in state.links if type_ == "INVOLVED_IN"} == {"Alex", "Ysolde"}
+
+
+UNKNOWN = [
+    *("somebody", "unknown", "Who stole the lantern?", "누군가", "何者か", "某人"),
+    *("an unknown thief", "정체불명의 도둑", "正体不明の泥棒", "身份不明的小偷", "unidentified man"),
+]
+
+
+@pytest.mark.parametrize("who", UNKNOWN)
+@pytest.mark.parametrize(
+    "report",
+    [
+        "items_transferred: [{{item: lantern, from: Alex, to: {who}}}]",
+        "relationship_changes: [{{from: {who}, to: Alex, type: hostile, delta: -2}}]",
+        "npc_separated: [{who}]",
+        "status_changes: [{{name: {who}, status: fled}}]",
+        "event_trigger: the lantern is stolen by {who}",
+    ],
+)
+def test_an_unknown_hand_is_nobody_with_a_name(who: str, report: str) -> None:
+    state = play(OPENING, "npc_met: [Ysolde]\nitems_gained: [lantern]")
+    state = play(state, report.format(who=f'"{who}"' if report[:5] != "event" else who))
+    assert characters(state) == ["Alex", "Ysolde"]
+    assert carried(state) == ({} if "transferred" in report else {"lantern": 1})
+
+
+def test_an_unknown_one_who_is_here_or_lies_dead_is_somebody() -> None:
+    state = play(OPENING, "present: [an unknown thief, somebody]\nitems_gained: [lantern]")
+    assert characters(state) == ["Alex", "an unknown thief"]
+    state = play(state, "items_transferred: [{item: lantern, from: Alex, to: an unknown thief}]")
+    assert "lantern" in {state.name(thing) for who in state.present for thing in state.belongings[who]}
+    assert play(OPENING, "present: [somebody]").present == OPENING.present
+    found = play(OPENING, "status_changes: [{name: unidentified man, status: dead}]")
+    assert "unidentified man" in characters(found)
