@@ -19,7 +19,6 @@ _CLOSERS = _LIST_CLOSERS + _MAP_CLOSERS
 QUOTES = {'"': '"', "'": "'", "＂": "＂", "“": "”", "‘": "’"}
 _ESCAPING = '"＂“'
 _MAX_DEPTH = 12
-_MAX_QUOTED = 4096
 
 _GROUP = re.compile(r"[(（\[［{｛][^()（）\[\]［］{}｛｝\n]*[)）\]］}｝]")
 _THOUSANDS = re.compile(r"[,，]\d{3}(?!\d)")
@@ -108,6 +107,9 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self.text = text
         self.pos = 0
+        self._unclosed: dict[str, set[int]] = {}
+        """For each closing mark, the positions from which the line ends without one. No quoted text goes through them,
+        so that many marks that quote nothing are read in one pass."""
 
     def _skip_space(self) -> str:
         """Move to the next character that is not white space, and return it; "" at the end."""
@@ -239,14 +241,13 @@ class _Reader:
         """
         opener = self.text[self.pos]
         closer, escaping = QUOTES[opener], opener in _ESCAPING
+        unclosed = self._unclosed.setdefault(closer, set())
         parts: list[str] = []
+        way: list[int] = []
         literal = False
         pos = self.pos + 1
-        stop = min(len(self.text), pos + _MAX_QUOTED)
-        while pos < stop:
-            char = self.text[pos]
-            if char == "\n":
-                return None
+        while pos < len(self.text) and pos not in unclosed and (char := self.text[pos]) != "\n":
+            way.append(pos)
             if char == "\\" and escaping and (escape := _ESCAPE.match(self.text, pos)):
                 parts.append(_unescape(escape))
                 literal = True
@@ -256,15 +257,21 @@ class _Reader:
                 if _QUOTE_END.match(self.text, pos + 1):
                     self.pos = pos + 1
                     return Scalar(single("".join(parts), closer), quoted=True, literal=literal)
-                if _BEGUN_KEY.match(self.text, pos) and (end := "".join(parts).rstrip())[-1:] in (",", "，"):
-                    text = end[:-1].rstrip(f"{_CLOSERS} \t")  # its closing mark is missing
-                    self.pos = pos - (len("".join(parts)) - len(text))
+                if _BEGUN_KEY.match(self.text, pos) and _last_sign(parts) in (",", "，"):
+                    written = "".join(parts)
+                    text = written.rstrip()[:-1].rstrip(f"{_CLOSERS} \t")  # its closing mark is missing
+                    self.pos = pos - (len(written) - len(text))
                     return Scalar(text, quoted=True, literal=literal)
                 if char == "'" and self.text.startswith("'", pos + 1):
                     pos += 1
             parts.append(char)
             pos += 1
+        unclosed.update(way)
         return None
+
+
+def _last_sign(parts: list[str]) -> str:
+    return next((part.rstrip()[-1:] for part in reversed(parts) if not part.isspace()), "")
 
 
 def single(text: str, mark: str) -> str:

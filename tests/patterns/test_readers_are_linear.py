@@ -25,7 +25,7 @@ from saga_core.play.pending_turn import MarkerFilter
 from saga_core.projection.story import clauses, weight
 from saga_core.recall.excerpts import excerpt
 from saga_core.recall.questions import looks_back, time_named
-from saga_core.state_block import BlockFilter, parse_block, read_reply
+from saga_core.state_block import BlockFilter, flow, parse_block, read_reply
 from saga_core.transcript import persona_of, read_transcript
 from saga_core.transcript.request_kind import classify
 from saga_core.world import parse_world
@@ -156,3 +156,17 @@ def _seconds(reader: Callable[[str], Any], lead: str, unit: str, end: str, size:
     began = time.thread_time()
     reader(text)
     return time.thread_time() - began
+
+
+@pytest.mark.parametrize("unit", ('"---, ', "'s0, ", "“=5, ", '"x\\", ', "'x'', ", '"k\\": ', ">and，'s0, ", "{'a, "))
+def test_quote_marks_that_quote_nothing_take_time_in_proportion(unit: str) -> None:
+    """Behind each mark the closing one was looked for anew."""
+
+    def taken(size: int) -> float:
+        text = unit * (size // len(unit))
+        began = time.thread_time()
+        flow.read_sequence(text)
+        flow.read_pairs(text)
+        return time.thread_time() - began
+
+    assert times_as_long(lambda: taken(1_000), lambda: taken(4_000)) < 4 * GROWTH
