@@ -11,7 +11,9 @@ from saga_core.language import clean_name, normalized, squash
 from saga_core.trackers.reading import start_value
 from saga_core.trackers.tracker import (
     LONGEST_NAME,
+    LONGEST_STEPS,
     LONGEST_TEXT,
+    MOST_STEPS,
     RESERVED,
     Secrecy,
     Telling,
@@ -36,6 +38,8 @@ DECLARED_FIELDS = (
     "derived",
 )
 """The fields of a declaration, as a table, a configuration and the API name them."""
+_LONGEST_LINE = 8_192
+_SHOWN = 40
 _RANGE = re.compile(r"([+-]?\d{1,9})?\s{0,4}(?:\.\.+|…|–|to|~)\s{0,4}([+-]?\d{1,9})?")
 _STEP = re.compile(r"(?:([+-]?\d{1,9})\s{0,4}[:=]?\s{0,4})?(\D.*?)(?:\s{0,4}[:=]\s{0,4}([+-]?\d{1,9}))?")
 _DECAY = re.compile(r"([+-]?\d{1,6})\s{0,4}(?:/|per|a|an|each|every)?\s{0,4}(turn|hour)?s?")
@@ -58,10 +62,7 @@ _EXAMPLES = {
 
 def tracker_of(fields: Mapping[str, str]) -> Tracker:
     """The tracker that the texts of a declaration declare. Raises ``BadInput`` that begins with the field's name."""
-    said = {name: normalized("NFC", str(value)).strip() for name, value in fields.items()}
-    unknown = next((name for name in said if name not in DECLARED_FIELDS), None)
-    if unknown is not None:
-        raise BadInput(f"{unknown}: a tracker has no such field; it has {', '.join(DECLARED_FIELDS)}")
+    said = {name: _short(name, str(value)) for name, value in fields.items()}
     name = clean_name(said.get("name", ""))
     if not squash(name) or len(name) > LONGEST_NAME or re.search(r"[:：=|{}\[\]<>,\n]", name):
         remedy = f"give one of at most {LONGEST_NAME} letters, without : = | , or brackets"
@@ -74,9 +75,6 @@ def tracker_of(fields: Mapping[str, str]) -> Tracker:
         raise BadInput(f"for: {whose.value!r} has no clock; a clock is for the world")
     least, most = _range(said.get("range", ""))
     decay, hourly = _decay(said.get("decay", ""))
-    for field_name in ("description", "limit", "start", "unit"):
-        if len(said.get(field_name, "")) > LONGEST_TEXT:
-            raise BadInput(f"{field_name}: has {len(said[field_name])} characters; give at most {LONGEST_TEXT}")
     found = Tracker(
         name=name,
         kind=kind,
@@ -107,6 +105,8 @@ def tracker_of(fields: Mapping[str, str]) -> Tracker:
 
 def tracker_in_line(text: str) -> Tracker:
     """The tracker that one line declares: ``gold | kind=number | range=0..99``. Raises ``BadInput``."""
+    if len(text) > _LONGEST_LINE:
+        raise BadInput(f"name: {text[:_SHOWN]!r}… has {len(text)} characters in all; give at most {_LONGEST_LINE}")
     name, *parts = text.split("|")
     fields = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in parts)}
     return tracker_of({"name": name.strip(), **fields})
@@ -137,6 +137,18 @@ def declaration_of(tracker: Tracker) -> dict[str, str]:
         "derived": "yes" if tracker.derived else "",
     }
     return {name: text for name, text in said.items() if text}
+
+
+def _short(name: str, text: str) -> str:
+    """The text of a field in normal form. Raises ``BadInput`` for a text that is too long, and for an unknown field."""
+    if name not in DECLARED_FIELDS:
+        raise BadInput(f"{name[:_SHOWN]}: a tracker has no such field; it has {', '.join(DECLARED_FIELDS)}")
+    most = MOST_STEPS * LONGEST_TEXT // 4 if name == "steps" else LONGEST_TEXT
+    if len(text) <= 4 * most:  # no text grows shorter than that in normal form
+        text = normalized("NFC", text).strip()
+    if len(text) > most:
+        raise BadInput(f"{name}: {text[:_SHOWN]!r}… has {len(text)} characters; give at most {most}")
+    return text
 
 
 def _reserved() -> frozenset[str]:
@@ -178,6 +190,7 @@ def _range(text: str) -> tuple[int | None, int | None]:
 
 def _steps(text: str, kind: TrackerKind) -> tuple[tuple[int, str], ...]:
     found: list[tuple[int, str]] = []
+    shown = f"{text[:_SHOWN]!r}{'…' if len(text) > _SHOWN else ''}"
     for at, part in enumerate(each.strip() for each in re.split(r"[,，、]", text) if each.strip()):
         step = _STEP.fullmatch(part.replace("−", "-"))
         number = step and (step[1] or step[3])
@@ -190,11 +203,17 @@ def _steps(text: str, kind: TrackerKind) -> tuple[tuple[int, str], ...]:
         found.append(
             (int(number) if number is not None else at if kind is not TrackerKind.MONEY else 1, step[2].strip())
         )
+    if len(found) > MOST_STEPS:
+        raise BadInput(f"steps: {shown} has {len(found)} steps; give at most {MOST_STEPS}")
+    if long := next((name for _, name in found if len(name) > LONGEST_NAME), ""):
+        raise BadInput(f"steps: {long[:_SHOWN]!r}… has {len(long)} characters; give a step at most {LONGEST_NAME}")
+    if (length := sum(len(name) for _, name in found)) > LONGEST_STEPS:
+        raise BadInput(f"steps: {shown} has {length} characters; give names of at most {LONGEST_STEPS} in all")
     names = [squash(name) for _, name in found]
     if len(set(names)) < len(names):
-        raise BadInput(f"steps: {text!r} has a name twice; {_REMEDIES['steps']}")
+        raise BadInput(f"steps: {shown} has a name twice; {_REMEDIES['steps']}")
     if kind is TrackerKind.MONEY and any(worth < 1 for worth, _ in found):
-        raise BadInput(f"steps: {text!r} has a coin without worth; write how many of the smallest coin each is")
+        raise BadInput(f"steps: {shown} has a coin without worth; write how many of the smallest coin each is")
     return tuple(found if kind in (TrackerKind.CHOICE, TrackerKind.CLOCK) else sorted(found))
 
 

@@ -30,5 +30,5 @@ def checked_profile(name: str) -> str:
     """Return ``name`` in small letters. Raises ``BadInput`` if there is no such profile."""
     found = name.strip().casefold()
     if found not in UNASKED:
-        raise BadInput(f"profile: {name!r} is not known; use one of {', '.join(PROFILES)}")
+        raise BadInput(f"profile: {name[:40]!r} is not known; use one of {', '.join(PROFILES)}")
     return found

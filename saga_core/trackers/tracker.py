@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache, cached_property
+from itertools import islice
 
 from attrs import evolve, field, frozen
 
@@ -15,6 +16,8 @@ from saga_core.values import Value
 MOST_TRACKERS = 32
 """The trackers of one story."""
 LONGEST_NAME, LONGEST_TEXT = 40, 240
+MOST_STEPS, LONGEST_STEPS = 64, 1_000
+"""The steps of a tracker, and the characters of all their names."""
 _FARTHEST = 1_000_000_000
 RESERVED = frozenset(
     """location location_moved present hp_change items_gained items_lost items_transferred money npc_met npc_separated
@@ -84,21 +87,33 @@ _LIMITS: Mapping[TrackerKind, tuple[int | None, int | None]] = {
 }
 
 
+def _told(text: str) -> str:
+    return text[:LONGEST_TEXT]
+
+
+def _few(steps: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    return tuple((number, name[:LONGEST_NAME]) for number, name in islice(steps, MOST_STEPS))
+
+
 @frozen(kw_only=True)
 class Tracker:
-    """One thing that is counted. ``tracker_of`` makes and validates it from the texts of a declaration."""
+    """One thing that is counted. ``tracker_of`` makes and validates it from the texts of a declaration.
+
+    Records that are older than the limits, and files of others, may hold longer texts and more steps. Each prompt
+    tells them, so the rest is left out.
+    """
 
     name: str = field(converter=clean_name)
     kind: TrackerKind = TrackerKind.NUMBER
     whose: Whose = Whose.PLAYER
-    description: str = ""
+    description: str = field(default="", converter=_told)
     """What it means and when it moves, for the narrator."""
-    start: str = ""
+    start: str = field(default="", converter=_told)
     """The value at the beginning as text; empty if it is unknown."""
     least: int | None = None
     most: int | None = None
-    unit: str = ""
-    steps: tuple[tuple[int, str], ...] = ()
+    unit: str = field(default="", converter=_told)
+    steps: tuple[tuple[int, str], ...] = field(default=(), converter=_few)
     """Numbers with names, ascending: the options of a choice, the denominations of money with their worth, the named
     steps of a meter or number, the days of a clock's week."""
     told: Telling = Telling.ALWAYS
@@ -107,7 +122,7 @@ class Tracker:
     """The change in each turn or hour, towards the lower limit if negative."""
     hourly: bool = False
     """Whether it decays by the story's hours and not by turns."""
-    event: str = ""
+    event: str = field(default="", converter=_told)
     """What happens when a limit is reached."""
     of_profile: bool = False
     """Whether the story's profile declares it, and not the author or the player."""

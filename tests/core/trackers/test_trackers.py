@@ -272,6 +272,39 @@ def test_a_wrong_declaration_names_its_field_and_the_remedy(fields: dict[str, st
     assert str(refused.value).startswith(message)
 
 
+OPTIONS = ",".join(f"s{number}" for number in range(20_000))
+LONG = ", ".join(f"{number} {number}" + "a" * 35 for number in range(40))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (f"k | kind=choice | steps={OPTIONS}", "name: 'k | kind=choice | steps=s0,s1,s2,s3,s4,s'… has "),
+        (f"k | kind=choice | steps={OPTIONS[:500]}", "steps: 's0,s1,s2,s3,s4,s5,s6,s7,s8,s9,s10,s11,s1'… has 1"),
+        (f"k | kind=choice | steps=a, {'b' * 41}", f"steps: '{'b' * 40}'… has 41 characters; give a step at most 40"),
+        (f"k | steps={LONG}", "steps: '0 0aaaaa"),
+        (f"k | unit={'b' * 241}", f"unit: '{'b' * 40}'… has 241 characters; give at most 240"),
+        (f"k | range={'1' * 2_000}", f"range: '{'1' * 40}'… has 2000 characters; give at most 240"),
+        (f"k | {'c' * 2_000}=1", f"{'c' * 40}: a tracker has no such field"),
+    ],
+)
+def test_a_declaration_is_short_and_so_is_what_refuses_it(line: str, message: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        tracker_in_line(line)
+    assert str(refused.value).startswith(message)
+    assert len(str(refused.value)) < 240
+
+
+def test_of_an_older_record_beyond_the_limits_the_first_steps_count() -> None:
+    steps = [[number, f"s{number}"] for number in range(20_000)]
+    fields = {"name": "k", "kind": "choice", "description": "d" * 9_000, "steps": steps}
+    plain = json.loads(encode(deltas.TrackersDeclared((GOLD,))))
+    opened = decode(json.dumps({**plain, "trackers": [fields]}).encode(), deltas.TrackersDeclared).trackers[0]
+    assert [name for _, name in opened.steps] == [f"s{number}" for number in range(64)]
+    assert tracker_of(declaration_of(opened)) == opened
+    assert len(instruction("en", counted=Trackers((opened,)))) < 4_000
+
+
 def test_a_line_declares_a_tracker() -> None:
     assert tracker_in_line("gold | range=0..999 | unit=coins | start=10") == GOLD
 
