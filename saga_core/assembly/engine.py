@@ -481,6 +481,8 @@ def _tools(
         own=rights.own if rights is not None else None,
         import_entries=admission.import_entries if admission is not None else lambda owner, session: {},
         letting_go=reviews.letting_go,
+        left_elsewhere=reviews.remote.left,
+        forget_elsewhere=reviews.remote.try_all,
         forget_at_hand=forget_resident,
     )
 

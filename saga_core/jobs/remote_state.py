@@ -17,6 +17,7 @@ from saga_core.capabilities import Capability
 from saga_core.counters import Counters
 from saga_core.errors import SagaError
 from saga_core.journal import keys
+from saga_core.registry import why
 from saga_core.stores import Batch, Curator, Key, StateKV
 
 log = logging.getLogger("saga.curation")
@@ -95,6 +96,19 @@ class ForgettingJob(Job):
             self.wake(session, after=AGAIN)
         return done
 
+    async def left(self) -> tuple[str, ...]:
+        """What is still noted, each with the reason and the remedy. Raises ``StoreError``."""
+        return tuple(
+            f"{each.curator} (curator.backend): it could not forget session {each.session} "
+            f"({each.reason or 'not tried yet'}); forget the same again once it can, or `saga jobs --retry`"
+            for each in await self.pending()
+        )
+
+    async def try_all(self) -> None:
+        """Do everything that is noted. Raises ``StoreError``."""
+        for session in sorted({each.session for each in await self.pending()}):
+            await self.forget_now(session)
+
     async def _forget_noted(self, session: str) -> int:
         done = 0
         for each in await self.pending():
@@ -116,8 +130,9 @@ class ForgettingJob(Job):
                 raise SagaError(f"curator.backend is not {each.curator!r} any more; set it up again to forget there")
             async with asyncio.timeout(self.request_patience):
                 await curator.forget(each.session)  # type: ignore[attr-defined]
-        except (SagaError, TimeoutError) as error:
-            reason = str(error) or f"no answer within {self.request_patience:g} s"
+        except Exception as error:  # noqa: BLE001 - of any author's code; the session is gone all the same
+            late = f"no answer within {self.request_patience:g} s" if isinstance(error, TimeoutError) else ""
+            reason = str(error) if isinstance(error, SagaError) else late or why(error)
             self._failed[key] = (each.tries + 1, reason)
             self.counters.add("curation.forget.failures")
             log.warning("session %s: the %s curator could not forget it: %s", each.session, each.curator, reason)

@@ -45,7 +45,7 @@ class Gone:
     places: int = 0
     """The number of records that contained the name."""
     remains: tuple[str, ...] = ()
-    """Files that may still hold the deleted bytes, each with the reason and the remedy."""
+    """What may still hold the deleted bytes, files and curators, each with the reason and the remedy."""
 
 
 async def forget_sessions(tools: Tools, sessions: Sequence[Session], trashed: Sequence[TrashedSession] = ()) -> Gone:
@@ -107,7 +107,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         raise BadInput(
             f"name: {name!r} is in the world {session.world!r}, which belongs to its author; forget the session"
         )
-    again = await _begin(tools, set())
+    again = await _begin(tools, set()) or bool(await tools.left_elsewhere())
     async with tools.supervisor.exclusive(session.id, journal=True):
         live = await tools.live.get(session.id)
         bearers = [
@@ -198,10 +198,11 @@ async def leave_no_trace(tools: Tools) -> tuple[str, ...]:
     """Rewrite every store's files without the deleted data, and drop that data from memory.
 
     Stores of views that cannot compact themselves are emptied, and rendered again from the journal. Returns what may
-    still hold the data: files of stores that could not be rewritten, and of engines that are no longer used.
+    still hold the data: curators that could not forget it, files of stores that could not be rewritten, and those of
+    engines that are no longer used.
     """
     tools.forget_at_hand()
-    remains, done = list[str](), True
+    remains, done = list(await tools.left_elsewhere()), True
     for kind, store in tools.stores.all().items():
         place = f"{store.info.location or kind}: {store.info.name}"
         try:
@@ -252,13 +253,14 @@ async def _begin(tools: Tools, worlds: set[str]) -> bool:
 async def finish_forgetting(tools: Tools) -> tuple[str, ...] | None:
     """See ``Maintenance.finish_forgetting``."""
     raw = await keys.value(tools.stores.state, keys.FORGETTING_KEY)
-    if raw is None:
+    if raw is None and not await tools.left_elsewhere():
         return None
+    await tools.forget_elsewhere()
     for session in await tools.journal.unfinished():
         async with tools.supervisor.locks.writing(session):
             with suppress(LeaseLost):  # the server that has it finishes it
                 await tools.journal.settle(session)
-    return await _without_trace(tools, set(codec.loads(raw)))
+    return await _without_trace(tools, set(codec.loads(raw)) if raw else set())
 
 
 _OF_STORES = re.compile(r"(?:state|graph|vectors|pages)(?:\.|\Z)")

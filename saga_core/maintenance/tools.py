@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from attrs import field, frozen
@@ -50,6 +50,10 @@ class Tools:
     """Returns the entries for the commit of an imported session, by its owner and id, that its host wants there."""
     letting_go: Callable[[str], AbstractAsyncContextManager[None]]
     """Entered around a removal, so that curators forget what they store of a session elsewhere."""
+    left_elsewhere: Callable[[], Awaitable[Sequence[str]]]
+    """What curators still have to forget, each with the reason and the remedy."""
+    forget_elsewhere: Callable[[], Awaitable[object]]
+    """Has curators forget what they still have to."""
     forget_at_hand: Callable[[], None]
     """Drops the contexts and prompts that are cached in memory."""
     importing: asyncio.Lock = field(factory=asyncio.Lock)

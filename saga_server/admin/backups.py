@@ -93,6 +93,8 @@ class Restored:
     verdict: Verification
     left_out: tuple[str, ...] = ()
     """Sessions in the backup that were left out, because they were forgotten after it was made."""
+    remains: tuple[str, ...] = ()
+    """What may still hold them, each with the reason and the remedy."""
 
 
 async def restore(
@@ -153,8 +155,10 @@ async def _restore(
         sessions = await _whole(saga, say) if holes else found.sessions
         unwanted = [await saga.sessions.get(session) for session in older.sessions if session in sessions]
         buried = [each for each in await saga.maintenance.trash() if each.id in older.sessions]
+        remains: tuple[str, ...] = ()
         if unwanted or buried:
-            await saga.maintenance.forget_sessions(unwanted, buried)
+            gone = await saga.maintenance.forget_sessions(unwanted, buried)
+            remains = gone.remains
             left = counted(len(unwanted) + len(buried), "session")
             say(f"{left} left out: forgotten after this backup was made (--with-forgotten would bring them back)")
         for session in sessions:
@@ -163,7 +167,7 @@ async def _restore(
         verdict = await saga.maintenance.verify()
         if holes:
             verdict = await saga.maintenance.repair(verdict)
-        return Restored(found, aside, verdict, older.sessions)
+        return Restored(found, aside, verdict, older.sessions, remains)
 
 
 async def _whole(saga: Saga, say: Callable[[str], None]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -42,8 +43,8 @@ _ASIDE = ("*.damaged-*", "replaced-*/state.db")
 """Files that were moved aside in a data directory after damage or by a restore."""
 _LOOK_SECONDS = 0.2
 """Seconds between two tries to forget a session that no server could forget yet."""
-Elsewhere = Callable[[OwnedElsewhere], Awaitable[bool]]
-"""Has the owner of a session, another server, forget its sessions. Returns whether it did."""
+Elsewhere = Callable[[OwnedElsewhere], Awaitable[bytes | None]]
+"""Has the owner of a session, another server, forget its sessions. Returns its reply, or None if there is none."""
 _LOGS = ("-wal", "-shm")
 
 
@@ -146,7 +147,6 @@ async def export_world(
 
 
 def _exported(saga: Saga, world: str, form: str) -> bytes:
-    import json
 
     from saga_backends.importers.tavern import card_of, lorebook_of
 
@@ -205,7 +205,8 @@ async def _forgotten(
     if name is None and owner is not None and doomed:
         first = await saga.maintenance.forget_sessions((), buried)
         gone = await _everywhere(saga, owner, doomed, elsewhere)
-        gone = evolve(gone, sessions=(*gone.sessions, *first.sessions))
+        remains = tuple(dict.fromkeys((*first.remains, *gone.remains)))
+        gone = evolve(gone, sessions=(*gone.sessions, *first.sessions), remains=remains)
     elif name is None:
         gone = await saga.maintenance.forget_sessions(doomed, buried)
     held = await asyncio.to_thread(_held, data, gone)
@@ -223,7 +224,10 @@ async def _everywhere(saga: Saga, owner: str, doomed: Sequence[Session], elsewhe
             done = await saga.maintenance.forget_sessions(doomed)
             remains |= dict.fromkeys(done.remains)
         except OwnedElsewhere as error:
-            if not await elsewhere(error):
+            answer = await elsewhere(error)
+            if answer:
+                remains |= dict.fromkeys(json.loads(answer)["remains"])
+            elif answer is None:
                 if asyncio.get_running_loop().time() > deadline:
                     raise
                 await asyncio.sleep(_LOOK_SECONDS)

@@ -147,10 +147,11 @@ async def _ask(
         return await _stream_through(request, saga, error.server, found)
 
 
-async def done_by_owner(request: web.Request, error: OwnedElsewhere) -> bool:
-    """Have the owner of a session carry out its part of a request. Return whether it replied.
+async def done_by_owner(request: web.Request, error: OwnedElsewhere) -> bytes | None:
+    """Have the owner of a session carry out its part of a request. Return its reply, or None if there is none.
 
-    A reply of 404 counts as done. Raises ``error`` if the owner refuses, or if the request itself was passed on.
+    A reply of 404 counts as done, and is empty. Raises ``error`` if the owner refuses, or if the request itself was
+    passed on.
     """
     if PASSED in request.headers:
         raise error
@@ -159,12 +160,12 @@ async def done_by_owner(request: web.Request, error: OwnedElsewhere) -> bool:
         from saga_server.hosting import LOOK_CLOSELY
 
         LOOK_CLOSELY.set(True)
-        return False
+        return None
     async with found:
-        await found.read()
+        body = await found.read()
         if found.status not in (200, 404):
             raise error
-        return True
+        return body if found.status == 200 else b""
 
 
 async def _reply_of(

@@ -56,6 +56,8 @@ def restore(place: Place, backup_file: Path, force: bool, with_forgotten: bool, 
     )
     for finding in found.verdict.findings:
         say(f"!!  {finding}")
+    for remains in found.remains:
+        say(f"may still be in      {remains}", err=True)
     count = found.verdict.sessions
     say(f"{counted(count, 'session')}: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}")
-    raise SystemExit(0 if found.verdict.equal else SURROUNDINGS)
+    raise SystemExit(0 if found.verdict.equal and not found.remains else SURROUNDINGS)

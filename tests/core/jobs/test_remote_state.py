@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from saga_core import Saga
+from saga_core.capabilities import Capability
 from saga_core.config import load_config
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, NotFound, StoreUnavailable
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart
+from saga_core.stores import CurationView, Health, StoreInfo
+from saga_core.values import Proposal
 from saga_server.doctor.examination import DoctorReport, _curator
 from tests.backends.letta import VERSION, Agent, LettaFake, Said, calls, text
 from tests.core.frontend import MEMORY, Frontend
@@ -244,3 +247,66 @@ async def test_a_review_under_way_ends_when_its_session_goes(letta: LettaFake) -
         await saga.sessions.delete(session)
         assert not saga.parts.supervisor.is_running(saga.background.reviews, session)
         assert letta.agents == {}
+
+
+class Keeper:
+    """A curator of another author that remembers sessions; ``broken`` is what its ``forget`` raises."""
+
+    def __init__(self, broken: Exception | None = None) -> None:
+        self.info = StoreInfo("curator", "keeper", "1", frozenset({Capability.REMEMBERS}))
+        self.broken = broken
+        self.kept: set[str] = set()
+
+    async def review(self, view: CurationView) -> tuple[Proposal, ...]:
+        self.kept.add(view.session)
+        return ()
+
+    async def forget(self, session: str) -> None:
+        if self.broken is not None:
+            raise self.broken
+        self.kept.discard(session)
+
+    async def check(self, *, thorough: bool = False) -> Health:
+        return Health(True)
+
+    async def aclose(self) -> None:
+        """Nothing is held."""
+
+
+FAILURES = [
+    (StoreUnavailable("keeper: http://x does not answer"), "keeper: http://x does not answer"),
+    (ConnectionError("server away"), "ConnectionError: server away"),
+    (TimeoutError(), "no answer within 10 s"),
+]
+
+
+@pytest.mark.parametrize(("broken", "reason"), FAILURES)
+@pytest.mark.parametrize("name", ["", "골목"])
+async def test_what_a_curator_could_not_forget_is_said_until_the_same_again_finishes_it(
+    broken: Exception, reason: str, name: str
+) -> None:
+    keeper = Keeper(broken)
+    async with Saga.open(load_config({**MEMORY, "curator": {"interval": INTERVAL}}), curator=keeper) as saga:
+        session = await walked(Frontend(saga), INTERVAL)
+        await saga.drain(5)
+        assert keeper.kept == {session}
+
+        async def forgotten() -> tuple[str, ...] | None:
+            if name:
+                return (await saga.maintenance.forget_name(session, name)).remains
+            try:
+                return (await saga.maintenance.forget_sessions([session])).remains
+            except NotFound:
+                return await saga.maintenance.finish_forgetting()
+
+        left = (
+            f"keeper (curator.backend): it could not forget session {session} ({reason}); "
+            "forget the same again once it can, or `saga jobs --retry`",
+        )
+        assert await forgotten() == left
+        assert await forgotten() == left, "it is still away"
+        keeper.broken = None
+        assert await forgotten() == ()
+        assert keeper.kept == set()
+        assert await saga.maintenance.finish_forgetting() is None
+        assert await saga.background.jobs() == [] and saga.counters.degraded == {}

@@ -17,11 +17,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from saga_backends.state_kv.sqlite import SqliteState
-from saga_core import Saga
+from saga_core import Backend, OpenOptions, Saga, registry
 from saga_core.config import load_config
 from saga_server.cli.saga_command import main
 from saga_server.process.running_server import READY_AT
 from tests.core.frontend import Frontend
+from tests.core.jobs.test_remote_state import Keeper
 from tests.core.maintenance.test_forget import traces
 
 SAGA = [sys.executable, "-m", "saga_server"]
@@ -261,6 +262,30 @@ class TestForget:
         assert well("forget", "비밀", "--yes") == "forgotten: what an earlier try had left in the files\n"
         assert traces(here / "data", "자색고래") == []
         assert "there is no session" in saga("forget", "비밀", "--yes").stderr
+
+    def test_what_a_curator_still_holds_is_named(self, here: Path) -> None:
+        """In a restored backup that leaves the session out, too."""
+        play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
+        well("backup", "old.db")
+        (_, doomed) = listed()
+        (here / "saga.yaml").write_text("curator: {backend: mine}\n", encoding="utf-8")
+        keeper = Keeper(ConnectionError("server away"))
+
+        async def opened(_options: OpenOptions) -> Keeper:
+            return keeper
+
+        registry.register("curator.mine", Backend("curator", "mine", opened))
+        try:
+            left = f"may still be in      keeper (curator.backend): it could not forget session {doomed['id']} "
+            for asked in (["forget", "비밀", "--yes"], ["forget", "비밀", "--yes"], ["restore", "old.db", "--force"]):
+                failed = saga(*asked)
+                assert failed.exit_code == 1, failed.stdout
+                assert failed.stderr.startswith(f"{left}(ConnectionError: server away); forget the same again"), asked
+            keeper.broken = None
+            assert well("forget", "비밀", "--yes") == "forgotten: what an earlier try had left in the files\n"
+            assert "there is no session" in saga("forget", "비밀", "--yes").stderr
+        finally:
+            registry.unregister("curator.mine")
 
     def test_an_older_backup_does_not_bring_it_back(self, here: Path) -> None:
         play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
