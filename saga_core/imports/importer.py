@@ -29,6 +29,7 @@ from saga_core.imports.records import (
     SagaSession,
     Unreadable,
 )
+from saga_core.modules import check_fields
 from saga_core.registry import entry_points, object_at
 from saga_core.stores.validate import check_object
 
@@ -114,9 +115,13 @@ def _importers(points: tuple[EntryPoint, ...]) -> Importers:
             continue
         try:
             check_object(point.value, found, Importer)
-            if not isinstance(found.kinds, Mapping):
-                told = "give a mapping of each kind to its words"
-                raise BadInput(f"{point.value}: its kinds is a {type(found.kinds).__name__}; {told}")
+            kinds: Any = found.kinds
+            told = "give a mapping of each kind to its words"
+            if not isinstance(kinds, Mapping):
+                raise BadInput(f"{point.value}: its kinds is a {type(kinds).__name__}; {told}")
+            for kind, words in kinds.items():
+                if not (isinstance(kind, str) and isinstance(words, str)):
+                    raise BadInput(f"{point.value}: its kinds has {kind!r:.80}: {words!r:.80}; {told}")
         except BadInput as error:
             log.error("the importer %s cannot be used: %s", point.name, error)
             failed[point.name] = str(error)
@@ -151,9 +156,13 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
             rows = _records(importer.read(file), among.kinds)
             if not rows:
                 raise Unreadable(f"the importer {name} found nothing in it")
+            for each in (*(record for _, record in rows), *file.losses.listed()):
+                check_fields("read gave", each, longest=None)
             return _found(file, rows)
         except (Unreadable, OSError):
             raise
+        except BadInput as error:
+            raise _wrong(name, file, error) from None
         except Exception as error:
             log.exception("the importer %s failed at %s", name, file.name)
             raise Unreadable(_BROKEN.format(name, type(error).__name__)) from None
@@ -167,6 +176,12 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
     raise why
 
 
+def _wrong(name: str, file: ForeignFile, error: BadInput) -> Unreadable:
+    """Why a file is refused whose importer gave what is no answer. ``error`` says what to give instead."""
+    log.error("the importer %s failed at %s: %s", name, file.name, error)
+    return Unreadable(f"the importer {name} failed at it: {error}")
+
+
 def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] | None, Unreadable | None]:
     """Return the surest importer with its name, or else why nobody can import the file, if an importer knows that."""
     chosen, surest, why = None, Fit.NONE, None
@@ -174,9 +189,12 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
         try:
             fit = importer.fits(file)
             if not isinstance(fit, Fit):
-                raise TypeError(f"fits gave {fit!r:.200}; give a Fit of saga_core.imports")
+                raise BadInput(f"fits gave {fit!r:.200}; give a Fit of saga_core.imports")
         except Unreadable as error:
             why = why or error
+            continue
+        except BadInput as error:
+            why = why or _wrong(name, file, error)
             continue
         except OSError:
             raise
@@ -207,13 +225,13 @@ def _found(file: ForeignFile, records: Iterable[tuple[str, Record]]) -> Reading:
 
 
 def _records(given: object, kinds: Mapping[str, str]) -> list[tuple[str, Record]]:
-    """What an importer read. Raises ``TypeError`` for what are no records, and for a kind that no importer names."""
+    """What an importer read. Raises ``BadInput`` for what are no records, and for a kind that no importer names."""
     rows: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     for row in rows:
         if not (isinstance(row, tuple) and len(row) == 2 and isinstance(row[1], get_args(Record))):
-            raise TypeError(f"read gave {row!r:.200}; give pairs of a kind and a record of saga_core.imports")
+            raise BadInput(f"read gave {row!r:.200}; give pairs of a kind and a record of saga_core.imports")
         if row[0] not in kinds:
-            raise TypeError(f"read gave a record of the kind {row[0]!r:.80}; the kinds are {', '.join(kinds)}")
+            raise BadInput(f"read gave a record of the kind {row[0]!r:.80}; the kinds are {', '.join(kinds)}")
     return rows
 
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from enum import Enum
 from functools import cache
+from operator import call
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from attrs import fields, has
 
@@ -18,6 +19,7 @@ _LONGEST = 20_000
 _LARGEST = 2**63
 _NAMES = {
     str: "a text",
+    bytes: "bytes",
     int: "a whole number",
     float: "a number",
     bool: "True or False",
@@ -27,17 +29,27 @@ _NAMES = {
 }
 
 
-def check_fields(where: str, given: Any) -> None:
-    """Check the fields of an attrs object, and of those in it. Raises ``BadInput``, which names field and value."""
+def check_fields(where: str, given: Any, longest: int | None = _LONGEST) -> None:
+    """Check the fields of an attrs object, and of those in it. Raises ``BadInput``, which names field and value.
+
+    ``longest`` is the most characters of a text. With None, a text is any ``str``.
+    """
     for name, wanted in _types(given.__class__).items():
         value = getattr(given, name)
-        if not _fits(value, wanted):
-            shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:80]}…"
-            limits = f" of at most {_LONGEST:,} characters that UTF-8 can store" if isinstance(value, str) else ""
-            what = _in_words(wanted) + (limits if wanted is str else "")
-            if get_origin(wanted) is tuple and _fits((value,), wanted):
-                what += "; a tuple of one has a comma, as in (one,)"
-            raise BadInput(f"{where} {type(given).__name__}({name}={shown}); give {what}")
+        if _test(wanted, longest)(value):
+            continue
+        for at, each in enumerate(value if type(value) is tuple else (value,), 1):
+            if has(each.__class__) and each.__class__ in (wanted, *get_args(wanted)):  # the field is in there
+                inner = f"{where} {type(given).__name__}, {name}{f' {at}' if type(value) is tuple else ''}:"
+                check_fields(inner, each, longest)
+        shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:80]}…"
+        limits = (
+            f" of at most {longest:,} characters that UTF-8 can store" if isinstance(value, str) and longest else ""
+        )
+        what = _in_words(wanted) + (limits if wanted is str else "")
+        if get_origin(wanted) is tuple and _test(wanted, longest)((value,)):
+            what += "; a tuple of one has a comma, as in (one,)"
+        raise BadInput(f"{where} {type(given).__name__}({name}={shown}); give {what}")
 
 
 @cache
@@ -46,37 +58,60 @@ def _types(kind: Any) -> Mapping[str, Any]:
     return {each.name: hints[each.name] for each in fields(kind)}
 
 
-def _fits(value: Any, wanted: Any) -> bool:
+@cache
+def _tests(kind: Any, longest: int | None) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
+    return tuple((name, _test(wanted, longest)) for name, wanted in _types(kind).items())
+
+
+@cache
+def _test(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
+    """What tells whether a value is of a type. Made once for each, because a chat has hundreds of thousands."""
     origin, parts = get_origin(wanted), get_args(wanted)
+    if origin is Literal:
+        return lambda value: type(value) is str and value in parts
     if origin in (Union, UnionType):
-        return any(_fits(value, part) for part in parts)
+        either = [_test(part, longest) for part in parts]
+        return lambda value: any(test(value) for test in either)
+    if origin is tuple and parts[1:] == (...,):
+        of_each = _test(parts[0], longest)
+        return lambda value: type(value) is tuple and all(map(of_each, value))
     if origin is tuple:
-        each = parts[:1] * len(value) if type(value) is tuple and parts[1:] == (...,) else parts
-        return type(value) is tuple and len(value) == len(each) and all(map(_fits, value, each))
+        tests = [_test(part, longest) for part in parts]
+        return lambda value: type(value) is tuple and len(value) == len(tests) and all(map(call, tests, value))
     if origin is Callable:
-        return callable(value)
+        return callable
     if origin is not None:
-        key, held = parts
-        return isinstance(value, Mapping) and all(
-            _fits(name, key) and _fits(each, held) for name, each in value.items()
-        )
+        key, held = (_test(part, longest) for part in parts)
+        return lambda value: isinstance(value, Mapping) and all(key(name) and held(value[name]) for name in value)
     if has(wanted):
-        return isinstance(value, wanted) and all(_fits(getattr(value, name), of) for name, of in _types(wanted).items())
+        return lambda value: (
+            isinstance(value, wanted) and all(test(getattr(value, name)) for name, test in _tests(wanted, longest))
+        )
+    return _plain(wanted, longest)
+
+
+def _plain(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
     if issubclass(wanted, Enum):
-        return isinstance(value, wanted)
+        return lambda value: isinstance(value, wanted)
     if wanted is float:
-        return type(value) in (int, float) and math.isfinite(value)
+        return lambda value: type(value) in (int, float) and math.isfinite(value)
     if wanted is int:
-        return type(value) is int and -_LARGEST <= value < _LARGEST
+        return lambda value: type(value) is int and -_LARGEST <= value < _LARGEST
     if wanted is str:
-        return type(value) is str and len(value) <= _LONGEST and value == value.encode(errors="replace").decode()
-    return type(value) is wanted
+        if longest is None:
+            return lambda value: isinstance(value, str)
+        return lambda value: (
+            type(value) is str and len(value) <= longest and value == value.encode(errors="replace").decode()
+        )
+    return lambda value: type(value) is wanted
 
 
 def _in_words(wanted: Any) -> str:
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
         return " or ".join(map(_in_words, parts))
+    if origin is Literal:
+        return " or ".join(map(repr, parts))
     if origin is tuple:
         return f"a tuple, each {_in_words(parts[0])}"
     return _NAMES.get(origin or wanted) or f"a {wanted.__name__}"

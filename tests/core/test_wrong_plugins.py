@@ -14,7 +14,20 @@ from saga_core import Saga, registry
 from saga_core.config import load_config
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
-from saga_core.imports import Chat, Fit, Importers, read_file
+from saga_core.imports import (
+    Card,
+    Chat,
+    ChatMessage,
+    Fit,
+    ForeignFile,
+    Group,
+    Importers,
+    Lorebook,
+    LoreItem,
+    Persona,
+    read_file,
+)
+from saga_core.maintenance import ImportOptions
 from saga_core.model import Kind, WorldState, deltas
 from saga_core.modules import Modules, ModuleTurn, open_modules
 from saga_core.registry import OpenOptions
@@ -103,7 +116,10 @@ def test_a_module_that_gives_no_events_and_no_trackers() -> None:
         (deltas.TrackerChanged("bag", added="rope"), "(added='rope'); give a tuple, each a text"),  # type: ignore[arg-type]
         (deltas.TrackerSet("gold", float("nan")), "TrackerSet(value=nan); give a text"),
         (deltas.Introduced("i1", "item", "Rope"), "Introduced(kind='item'); give a Kind"),  # type: ignore[arg-type]
-        (deltas.TrackersDeclared((Tracker(name="x", least="1"),)), "TrackersDeclared(trackers=("),  # type: ignore[arg-type]
+        (
+            deltas.TrackersDeclared((Tracker(name="x", least="1"),)),
+            "TrackersDeclared, trackers 1: Tracker(least='1'); give a whole number or None",
+        ),  # type: ignore[arg-type]
     ],
 )
 def test_an_event_with_a_field_of_another_type_changes_nothing(gives: Any, told: str) -> None:
@@ -170,8 +186,76 @@ async def test_a_curator_that_gives_no_proposals(gives: Any, told: str) -> None:
 )
 def test_an_importer_that_gives_no_records(gives: Any, told: str, caplog: pytest.LogCaptureFixture) -> None:
     (refused,) = read_file("x", b"{}", Importers({"odd": Odd(gives)}, {})).refused
-    assert "the importer odd failed at it (TypeError)" in refused.why
+    assert refused.why.startswith("the importer odd failed at it: ") and told in refused.why
     assert told in caplog.text
+
+
+SAID = ChatMessage(role="user", text="I come.", speaker="me")
+
+
+def chat(**reply: Any) -> Chat:
+    return Chat.of(
+        "a chat", [SAID, ChatMessage(**{"role": "assistant", "text": "Hello.", "speaker": "Odile", **reply})]
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        (chat(text=None), "Chat, messages 2: ChatMessage(text=None); give a text"),
+        (chat(text=5), "Chat, messages 2: ChatMessage(text=5); give a text"),
+        (chat(text=b"Hello."), "Chat, messages 2: ChatMessage(text=b'Hello.'); give a text"),
+        (chat(speaker=None), "Chat, messages 2: ChatMessage(speaker=None); give a text"),
+        (chat(at=float("nan")), "Chat, messages 2: ChatMessage(at=nan); give a number"),
+        (chat(swipes="abc"), "Chat, messages 2: ChatMessage(swipes='abc'); give a tuple, each a text"),
+        (chat(role="player"), "ChatMessage(role='player'); give 'user' or 'assistant' or 'narrator'"),
+        (Chat.of(None, [SAID]), "Chat(name=None); give a text"),  # type: ignore[arg-type]
+        (Chat(name="x", messages=[SAID]), "give a tuple, each a ChatMessage"),  # type: ignore[arg-type]
+        (Chat(name="x", messages=({"role": "user"},)), "give a tuple, each a ChatMessage"),  # type: ignore[arg-type]
+        (Card(version="2", name=None), "Card(name=None); give a text"),  # type: ignore[arg-type]
+        (Card(version="2", name="x", tags=("a", 1)), "Card(tags=('a', 1))"),  # type: ignore[arg-type]
+        (
+            Card(version="2", name="x", book=Lorebook(items=(LoreItem(title="a", content=None),))),  # type: ignore[arg-type]
+            "read gave Card, book: Lorebook, items 1: LoreItem(content=None); give a text",
+        ),
+        (Persona(5), "Persona(name=5); give a text"),  # type: ignore[arg-type]
+        (Group(name="x", parents=[("a", "b")]), "give a mapping"),  # type: ignore[arg-type]
+    ],
+)
+async def test_an_importer_that_gives_records_with_fields_of_another_type(
+    record: Any, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file is refused with its name, the field and what to give. The file beside it is imported."""
+
+    class Reads(Odd):
+        def read(self, file: ForeignFile) -> Any:
+            return [("odd", record if b"bad" in file.raw else chat())]
+
+    monkeypatch.setattr("saga_core.imports.importer.importers", lambda: Importers({"odd": Reads([])}, {}))
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        done = await saga.maintenance.import_files([("bad", b"bad"), ("good", b"good")], ImportOptions())
+    (refused,) = done.refused
+    assert refused.file == "bad" and refused.why.startswith("the importer odd failed at it: read gave ")
+    assert told in refused.why
+    assert [(each.file, each.state) for each in done.things] == [("good", "new")]
+
+
+def test_an_importer_that_notes_a_loss_that_is_none() -> None:
+    class Loses(Odd):
+        def read(self, file: ForeignFile) -> Any:
+            file.losses.add("mood", "lost", "nobody knows it")  # type: ignore[arg-type]
+            return [("odd", chat())]
+
+    (refused,) = read_file("x", b"{}", Importers({"odd": Loses([])}, {})).refused
+    assert "read gave Loss(verdict='lost'); give 'mapped' or 'dropped'" in refused.why
+
+
+def test_an_importer_may_give_long_texts_of_any_kind_of_str() -> None:
+    class Node(str):
+        """As parsers of HTML give them."""
+
+    (found,) = read_file("x", b"{}", Importers({"odd": Odd([("odd", chat(text=Node("a" * 50_000)))])}, {})).found
+    assert found.file == "x"
 
 
 def test_an_importer_that_finds_nothing_or_gives_no_fit(caplog: pytest.LogCaptureFixture) -> None:
@@ -180,7 +264,7 @@ def test_an_importer_that_finds_nothing_or_gives_no_fit(caplog: pytest.LogCaptur
     assert refused.why == "the importer odd found nothing in it"
     empty.fits = lambda file: True  # type: ignore[method-assign, assignment, return-value]
     (refused,) = read_file("x", b"{}", Importers({"odd": empty}, {})).refused
-    assert "the importer odd failed at it (TypeError)" in refused.why
+    assert refused.why == "the importer odd failed at it: fits gave True; give a Fit of saga_core.imports"
     assert "fits gave True; give a Fit of saga_core.imports" in caplog.text
 
 
