@@ -28,6 +28,8 @@ log = logging.getLogger("saga.modules")
 _NOT_DRAWN = re.compile("[^\t\n\r -~\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]")
 """Control characters, and what no XML may have. A single one, in a name, would keep a browser from drawing anything."""
 
+_SVG = re.compile(r"<(?:[\w.-]+:)?svg[\s/>]")
+
 T = TypeVar("T")
 
 
@@ -178,7 +180,7 @@ class Modules:
             module = MODULE
         if module is None:
             return ""
-        drawn = self._safely(module, "picture", lambda found: found.picture(state, language))
+        drawn = self._safely(module, "picture", lambda found: _drawn(found.picture(state, language)))
         return _NOT_DRAWN.sub("\ufffd", drawn or "")
 
     def _each(self, step: str, ask: Callable[[Module], T]) -> Iterator[T]:
@@ -206,7 +208,7 @@ class Modules:
 
 
 _MOST = 1_000
-"""Events of a turn, or trackers."""
+"""Events of a turn, trackers, or lines."""
 _GIVE = {"rules": "events of saga_core.model.deltas", "trackers": "saga_core.trackers.Tracker"}
 
 
@@ -224,9 +226,26 @@ def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
 
 
 def _lines(given: Iterable[str], method: str) -> tuple[str, ...]:
-    if isinstance(given, str):
+    if isinstance(given, str | bytes):
         raise BadInput(f"{method} gave a text; give a list of lines")
-    return tuple(map(str, _several(given, method)))
+    found = tuple(islice(_several(given, method), _MOST + 1))
+    if len(found) > _MOST:
+        raise BadInput(f"{method} gave more than {_MOST:,} lines; give fewer")
+    for each in found:
+        if not isinstance(each, str | int | float):
+            raise BadInput(f"{method} gave {each!r:.80} as a line; give texts")
+    return tuple(map(str, found))
+
+
+def _drawn(given: Any) -> str:
+    if inspect.iscoroutine(given):
+        given.close()
+        raise BadInput("picture is asynchronous; write it with def")
+    if given is not None and not isinstance(given, str):
+        raise BadInput(f"picture gave a {type(given).__name__}; give an SVG as a text, or '' for none")
+    if given and not _SVG.search(given):
+        raise BadInput(f"picture gave {given[:80]!r}; give an SVG, or '' for none")
+    return given or ""
 
 
 def _several(given: Any, method: str) -> Iterable[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class Odd:
     def section(self, state: WorldState, language: str) -> Any:
         return ()
 
-    def picture(self, state: WorldState, language: str) -> str:
+    def picture(self, state: WorldState, language: str) -> Any:
         return ""
 
     async def review(self, view: Any) -> Any:
@@ -97,6 +98,53 @@ def test_a_module_that_gives_no_events_and_no_trackers() -> None:
     assert counters.degraded["module.odd"].startswith("rules gave a str; give events of saga_core.model.deltas; it is")
     assert modules.trackers("en") == ()
     assert counters.degraded["module.odd"].startswith("trackers gave a str; give saga_core.trackers.Tracker; it is")
+
+
+async def _later() -> str:
+    return "<svg/>"
+
+
+@pytest.mark.parametrize(
+    ("method", "gives", "told"),
+    [
+        ("picture", lambda: b"<svg/>", "picture gave a bytes; give an SVG as a text, or '' for none"),
+        ("picture", lambda: 5, "picture gave a int; give an SVG as a text"),
+        ("picture", lambda: "<b>a map</b>", "picture gave '<b>a map</b>'; give an SVG, or '' for none"),
+        ("picture", _later, "picture is asynchronous; write it with def"),
+        ("section", lambda: b"hungry", "section gave a text; give a list of lines"),
+        ("section", lambda: [b"hungry"], "section gave b'hungry' as a line; give texts"),
+        ("section", lambda: ["hungry", None], "section gave None as a line; give texts"),
+        ("section", lambda: repeat("hungry"), "section gave more than 1,000 lines; give fewer"),
+        ("section", lambda: None, "section gave a NoneType; give a list"),
+        ("context", lambda: [b"hungry"], "context gave b'hungry' as a line; give texts"),
+        ("context", lambda: repeat("hungry"), "context gave more than 1,000 lines; give fewer"),
+    ],
+)
+def test_a_module_that_shows_something_else_is_left_out(method: str, gives: Callable[[], Any], told: str) -> None:
+    counters = Counters()
+    module = Odd([])
+    modules = Modules((module,), counters)
+    setattr(module, method, lambda state, language: gives())
+    shown = modules.sections(WorldState(), "en")
+    assert shown == [{"name": "odd", "version": 1, "lines": [], "picture": False}]
+    assert modules.context(WorldState(), "en") == ()
+    assert modules.picture("odd", WorldState(), "en") == ""
+    assert counters.degraded["module.odd"].startswith(told)
+    setattr(module, method, lambda state, language: "" if method == "picture" else [])
+    modules.sections(WorldState(), "en")
+    modules.context(WorldState(), "en")
+    assert counters.degraded == {}
+
+
+@pytest.mark.parametrize("svg", ["<svg/>", '<?xml version="1.0"?><ns0:svg xmlns:ns0="x"></ns0:svg>', "", None])
+def test_a_module_that_draws(svg: str | None) -> None:
+    counters = Counters()
+    module = Odd([])
+    module.picture = lambda state, language: svg  # type: ignore[method-assign, assignment]
+    modules = Modules((module,), counters)
+    assert [each["picture"] for each in modules.sections(WorldState(), "en")] == [bool(svg)]
+    assert modules.picture("odd", WorldState(), "en") == (svg or "")
+    assert counters.degraded == {}
 
 
 @pytest.mark.parametrize(
