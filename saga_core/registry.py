@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "saga.backends"
+GROUPS = (GROUP, "saga.modules", "saga.doors", "saga.importers")
+"""The groups of entry points that SAGA looks for."""
 _DISTRIBUTION = "saga-rp"
 
 Kind = Literal[
@@ -404,9 +406,10 @@ def add_entry_points(plugins: Mapping[str, Mapping[str, str]]) -> None:
 def entry_points(*, group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group: backends, importers, modules or doors.
 
-    They are those of the packages on the path, and those that the configuration adds.
+    They are those of the packages on the path, and those that the configuration adds. Of several with one name, SAGA's
+    own is used, or else that of the first package by name; ``unused`` tells of the others.
     """
-    installed = _searched(tuple(sys.path)).get(group, ())
+    installed = _searched(tuple(sys.path))[0].get(group, ())
     added = {name: point for (of, name), point in _configured.items() if of == group}
     return (*(point for point in installed if point.name not in added), *added.values())
 
@@ -417,11 +420,64 @@ def object_at(point: EntryPoint) -> Any:
     return found() if inspect.isclass(found) else found
 
 
+def unused() -> tuple[str, ...]:
+    """Return which entry points of installed packages nothing uses, each with the reason and the remedy."""
+    return _searched(tuple(sys.path))[1]
+
+
+def is_name(name: str) -> bool:
+    """Whether a backend may have this name: ``<kind>.<name>``."""
+    kind, _, own = name.partition(".")
+    return kind in KINDS and bool(own)
+
+
 @lru_cache(maxsize=8)
-def _searched(_path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
-    """Return those of SAGA's groups, by group. Cached: a search takes up to 25 ms of CPU, and an engine needs nine."""
+def _searched(_path: tuple[str, ...]) -> tuple[Mapping[str, tuple[EntryPoint, ...]], tuple[str, ...]]:
+    """Return those of SAGA's groups, by group, and what is said of the others.
+
+    Cached: a search takes up to 25 ms of CPU, and an engine needs nine.
+    """
     # The module for that imports thirteen others, which opening alone needs.
     from importlib.metadata import entry_points as search
 
     found = search()
-    return {group: tuple(found.select(group=group)) for group in found.groups if group.startswith("saga.")}
+    used: dict[str, tuple[EntryPoint, ...]] = {}
+    told: list[str] = []
+    for group in sorted(group for group in found.groups if group.startswith("saga.")):
+        points = tuple(found.select(group=group))
+        if group not in GROUPS:
+            told += [
+                f"{_said(each)}: there is no group {group!r}; the groups are {', '.join(GROUPS)}" for each in points
+            ]
+            continue
+        named: dict[str, list[EntryPoint]] = {}
+        for point in points:
+            if group == GROUP and not is_name(point.name):
+                told.append(f"{_said(point)}: name it <kind>.<name>; the kinds are {', '.join(KINDS)}")
+            else:
+                named.setdefault(point.name, []).append(point)
+        used[group] = tuple(_one_of(several, told) for several in named.values())
+    for each in told:
+        log.warning("%s", each)
+    return used, tuple(told)
+
+
+def _one_of(several: list[EntryPoint], told: list[str]) -> EntryPoint:
+    """Return which of the entry points of one name is used, and add to ``told`` what is to be said of the others."""
+    if len(several) == 1:
+        return several[0]  # without its package, whose name is in a file
+    first, *others = sorted(several, key=lambda each: (_package(each) != _DISTRIBUTION, _package(each)))
+    for each in others:
+        if each.value != first.value:
+            told.append(
+                f"{_said(each)}: {_package(first)} has one of this name; rename it, or uninstall one of the two"
+            )
+    return first
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else ""
+
+
+def _said(point: EntryPoint) -> str:
+    return f"{_package(point)}: {point.name} = {point.value} in {point.group} is not used"

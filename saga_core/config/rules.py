@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from attrs import Attribute, field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.registry import KINDS
+from saga_core.registry import GROUPS, KINDS, is_name
 from saga_core.trackers import declaration_of, tracker_of
 from saga_core.upstream import ModelFacts, ParameterRules, override, read_rules
 
@@ -336,7 +336,7 @@ class OptionsByName(Rule):
 class PlacesByGroup(Rule):
     """Entry points as in a ``pyproject.toml``: by group and name, the place of each object."""
 
-    groups: ClassVar[tuple[str, ...]] = ("saga.backends", "saga.modules", "saga.doors", "saga.importers")
+    groups: ClassVar[tuple[str, ...]] = GROUPS
 
     def stored(self, value: Any) -> Any:
         """Return a new dict of dicts of texts."""
@@ -350,8 +350,7 @@ class PlacesByGroup(Rule):
             if not isinstance(place, str) or not _PLACE.fullmatch(place):
                 raise RuleBroken(f"{remedy}: {name} is not at a place such as package.module:object")
         for name in found.get("saga.backends", ()):
-            kind, _, own = name.partition(".")
-            if kind not in KINDS or not own:
+            if not is_name(name):
                 raise RuleBroken(f"name a backend KIND.NAME, where KIND is one of {', '.join(KINDS)}: {name} is not")
         return found
 

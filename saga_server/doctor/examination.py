@@ -151,6 +151,8 @@ def _settings(config: Config, report: DoctorReport) -> None:
     except SagaError as error:
         report.check(False, str(error))
         return
+    for told in registry.unused():
+        report.check(False, f"installed: {told}")
     for name, why in importers().failed.items():
         report.check(False, f"importer {name}: cannot be loaded ({why})")
     for name, why in modules_that_fail().items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -192,3 +192,68 @@ async def test_an_engine_that_a_place_imports_may_be_missing_but_not_its_module(
         assert "using networkx instead" in saga.counters.degraded["graph.heavy_graph:BACKEND"]
     with pytest.raises(BadInput, match="there is no module 'heavy_grap'"):
         await Saga.open({"storage": {"profile": "memory", "graph": "heavy_grap:BACKEND"}})
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], None]]:
+    """Installs a package with an ``entry_points.txt``. Earlier ones on the path are found first."""
+
+    def add(package: str, points: str) -> None:
+        info = tmp_path / package / f"{package}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(points, encoding="utf-8")
+        monkeypatch.syspath_prepend(str(info.parent))
+
+    yield add
+    registry._searched.cache_clear()
+
+
+MINE = f"{__name__}:FINE"
+
+
+@pytest.mark.parametrize("package", ["aaa-dup", "zzz-dup"])
+def test_a_package_cannot_take_a_name_of_sagas_own(
+    package: str, install: Callable[[str, str], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    install(package, f"[saga.backends]\nstate.sqlite = {MINE}\n[saga.modules]\nmap = {MINE}\n")
+    assert registry.load("state", "sqlite").open.__module__ == "saga_backends.state_kv.sqlite"
+    assert registry.names("state").count("sqlite") == 1
+    told = (
+        f"{package}: state.sqlite = {MINE} in saga.backends is not used: saga-rp has one of this name; "
+        "rename it, or uninstall one of the two"
+    )
+    assert told in registry.unused() and told in caplog.messages
+    assert [each for each in registry.unused() if f"{package}: map = " in each]
+
+
+def test_of_two_packages_the_first_by_name_is_used_and_the_other_is_told(install: Callable[[str, str], None]) -> None:
+    install("bbb", "[saga.backends]\nstate.mine = tests.core.test_registry:LACKING\n")
+    install("ccc", f"[saga.backends]\nstate.mine = {MINE}\n")
+    assert [each.value for each in registry.entry_points(group=registry.GROUP) if each.name == "state.mine"] == [
+        "tests.core.test_registry:LACKING"
+    ]
+    (told,) = registry.unused()
+    assert told.startswith(f"ccc: state.mine = {MINE} in saga.backends is not used: bbb has one of this name")
+
+
+def test_one_package_in_two_folders_is_no_second_one(install: Callable[[str, str], None]) -> None:
+    install("bbb", f"[saga.backends]\nstate.mine = {MINE}\n")
+    install("ccc", f"[saga.backends]\nstate.mine = {MINE}\n")
+    assert registry.unused() == ()
+
+
+@pytest.mark.parametrize(
+    ("points", "told"),
+    [
+        ("[saga.backends]\nstat.x = m:X\n", "odd: stat.x = m:X in saga.backends is not used: name it <kind>.<name>; "),
+        ("[saga.backends]\nx = m:X\n", "odd: x = m:X in saga.backends is not used: name it <kind>.<name>; the kinds"),
+        ("[saga.backend]\nstate.x = m:X\n", "odd: state.x = m:X in saga.backend is not used: there is no group "),
+    ],
+)
+def test_an_entry_point_that_nothing_looks_for_is_told(
+    points: str, told: str, install: Callable[[str, str], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    install("odd", points)
+    (found,) = registry.unused()
+    assert found.startswith(told) and found in caplog.messages

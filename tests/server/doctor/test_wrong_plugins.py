@@ -72,6 +72,13 @@ async def test_the_doctor_names_it_and_goes_on(tree: dict[str, Any], told: str) 
     assert any("narrator: the built-in one" in line for line in said)
 
 
+async def test_the_doctor_names_entry_points_that_nothing_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "unused", lambda: ("aaa-dup: state.sqlite = dup:X in saga.backends is not used: …",))
+    said: list[str] = []
+    assert not await examine(load_config({"storage": {"profile": "memory"}}, environ={}), said.append)
+    assert "!!  installed: aaa-dup: state.sqlite = dup:X in saga.backends is not used: …" in said
+
+
 async def test_a_server_that_stops_names_what_it_cannot_close(serve: Serve) -> None:
     with pytest.raises(StoreError, match=r"storage\.state: .*failed in aclose \(RuntimeError: cannot close\)"):
         async with serve(storage={"profile": "memory", "state": "bad"}) as client:
