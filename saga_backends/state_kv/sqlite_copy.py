@@ -22,12 +22,14 @@ from saga_backends.key_bytes import decode, encode, range_end
 from saga_backends.path_owner import make_place
 from saga_backends.state_kv.sqlite import DELETE, GET, PUT, SCHEMA
 from saga_core import codec
-from saga_core.errors import BadInput, StoreCorrupt, StoreUnavailable
+from saga_core.errors import BadInput, HalfMoved, StoreCorrupt, StoreUnavailable
 from saga_core.replacing import replace_file, sync
 from saga_core.stores import Key
 
 SEAL = ("meta", "backup")
 _FORMAT = ("meta", "format")
+_MOVING = ("meta", "moving")
+_MOVED = ("meta", "moved")
 _ALL = "SELECT key, value FROM entries ORDER BY key"
 
 
@@ -59,13 +61,16 @@ class Copy:
     """None for a state file that was not made as a copy, such as one that was put aside."""
     trash: tuple[str, ...] = ()
     """The ids of the deleted sessions that can be restored."""
+    moved: str = ""
+    """Where its journal was moved; empty if it was not."""
 
 
 def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
     """Copy the state file at ``source``, which may be in use, to ``target``, and verify the copy. Blocks.
 
     ``target`` is created atomically. Raises ``BadInput`` if it exists, ``StoreUnavailable`` if a file cannot be read or
-    written, ``StoreCorrupt`` if the source is damaged, and ``NewerSchema``.
+    written, ``StoreCorrupt`` if the source is damaged, ``HalfMoved`` if its journal is not complete yet, and
+    ``NewerSchema``.
     """
     if target.exists():
         raise BadInput(f"{target}: exists already; give a new name, or a folder")
@@ -80,7 +85,11 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
         raise _unwritable(target, error) from error
     try:
         with sqlite_file.translated(source), closing(_reading(source)) as original:
-            sqlite_file.version_of(original, source, SCHEMA)
+            if sqlite_file.version_of(original, source, SCHEMA) and _value(original, _MOVING) is not None:
+                raise HalfMoved(
+                    f"{source}: a journal is being moved into it, and part of it is missing; no backup was made of it. "
+                    "Wait until `saga move` has ended, or give the same command again to finish what was cut off"
+                )
             with sqlite_file.translated(target), closing(sqlite3.connect(part, isolation_level=None)) as copied:
                 original.backup(copied)
                 copied.execute("PRAGMA journal_mode=DELETE")
@@ -142,7 +151,8 @@ def _read(file: sqlite3.Connection, path: Path) -> Copy:
     sessions = tuple(decode(key)[1] for (key,) in _under(file, "session"))
     turns = sum(1 for _ in _under(file, "turn")) - len(sessions)
     trash = tuple(dict.fromkeys(decode(key)[1] for (key,) in _under(file, "trash")))
-    return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal, trash)
+    moved = (_value(file, _MOVED) or b"").decode(errors="replace")
+    return Copy(path, path.stat().st_size, int(json.loads(journal)["format"]), sessions, turns, seal, trash, moved)
 
 
 def _reading(path: Path) -> sqlite3.Connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from saga_core.journal import keys as keys
+from saga_core.journal.format import MOVED, moved_to
 from saga_core.journal.journal import Journal, greeting_key
 from saga_core.journal.keys import (
     MOVED_KEY,

@@ -22,6 +22,15 @@ _TRIES = 64
 """How often the entry is rewritten if another session's write changes it concurrently."""
 
 
+def moved_to(place: str) -> str:
+    """What is said of a journal that was moved to ``place``."""
+    return (
+        f"this journal was moved to {place}, and what is played here is missing there. Stop the server and name the "
+        "copy in `storage`. If you have played here since, put the copy aside and give the same `saga move` again. To "
+        "go on with this journal, give `saga move --stay`"
+    )
+
+
 async def check_format(kv: StateKV, counters: Counters) -> None:
     """Check the format, or write it into an empty store. Report a journal that was moved.
 
@@ -47,12 +56,7 @@ async def check_format(kv: StateKV, counters: Counters) -> None:
             "`saga move` has ended, or give the same command again to finish what was cut off"
         )
     if (place := rows.get(keys.MOVED_KEY)) is not None:
-        counters.degrade(
-            MOVED,
-            f"this journal was moved to {place.decode(errors='replace')}, and what is played here is missing there. "
-            "Stop the server and name the copy in `storage`. If you have played here since, put the copy aside and "
-            "give the same `saga move` again. To go on with this journal, give `saga move --stay`",
-        )
+        counters.degrade(MOVED, moved_to(place.decode(errors="replace")))
     raw = rows.get(keys.FORMAT_KEY)
     if raw is None:
         await kv.commit(Batch({keys.FORMAT_KEY: _written(())}), expected={keys.FORMAT_KEY: None})

@@ -26,6 +26,10 @@ def backup(place: Place, target: Path | None) -> None:
     config = place.config()
     check_there(config)
     found = asyncio.run(back_up(config, target))
+    if found.moved:
+        from saga_core.journal import MOVED, moved_to
+
+        say(f"!!  {MOVED}: {moved_to(found.moved)}. What was played in the copy is not in this backup", err=True)
     say(f"{found.path}")
     say(
         f"{counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}, {found.bytes / 2**20:.1f} MB; "

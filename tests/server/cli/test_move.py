@@ -235,3 +235,30 @@ def test_a_move_killed_twenty_times_loses_nothing(tmp_path: Path) -> None:
         if kills % 2 or process.returncode == 0:
             ended()
     ended()
+
+
+def test_a_backup_of_a_journal_that_was_moved_says_so(tmp_path: Path) -> None:
+    data, chat = tmp_path / "data", list[dict[str, Any]]()
+    asyncio.run(played(data, chat, "I sit down by the fire."))
+    moved("--data", str(data), "--to", f"state={LMDB}")
+    done = CliRunner().invoke(main, ["backup", "--data", str(data), str(tmp_path / "old.db")])
+    assert done.exit_code == 0 and done.stdout.startswith(str(tmp_path / "old.db"))
+    assert done.stderr.startswith("!!  journal.moved: this journal was moved to ")
+    assert done.stderr.rstrip().endswith("What was played in the copy is not in this backup")
+    moved("--data", str(data), "--stay")
+    assert CliRunner().invoke(main, ["backup", "--data", str(data), str(tmp_path / "new.db")]).stderr == ""
+
+
+def test_no_backup_is_made_of_half_a_journal(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    asyncio.run(played(data, [], "I sit down by the fire."))
+
+    async def halved() -> None:
+        async with Saga.open({"storage": {"path": str(data)}}, resume=False) as saga:
+            await saga.parts.stores.state.commit(Batch({("meta", "moving"): b"1"}))
+
+    asyncio.run(halved())
+    refused = CliRunner().invoke(main, ["backup", "--data", str(data), str(tmp_path / "half.db")])
+    assert refused.exit_code == 1
+    assert "state.db: a journal is being moved into it, and part of it is missing" in refused.stderr
+    assert not list(tmp_path.glob("half*"))
