@@ -188,9 +188,10 @@ class Move:
         return load_config({"storage": {"path": str(self.data), "state": state}}, environ={})
 
     async def entries(self, **state: str) -> list[Any]:
+        """All but the note that the journal was moved away."""
         store = await open_journal_store(self.config(**state), Counters())
         try:
-            return await store.scan((), limit=100_000)
+            return [row for row in await store.scan((), limit=100_000) if row[0] != keys.MOVED_KEY]
         finally:
             await store.aclose()
 
