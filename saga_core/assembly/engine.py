@@ -64,6 +64,8 @@ from saga_core.play import (
 from saga_core.ports import Clock
 from saga_core.sessions import MissingReports, OtherSessions, Perspectives, SharedWorlds
 from saga_core.storage import (
+    DAMAGED,
+    ReadOnlyOnCorruption,
     SelfHealingStore,
     Stores,
     make_private_once,
@@ -156,6 +158,10 @@ async def _open_journal(
     except StoreError as error:
         if not opening.tolerant or isinstance(error, NewerSchema | StoreLocked | StoreTimeout):
             raise
+        if isinstance(error, StoreCorrupt) and isinstance(stores.state, ReadOnlyOnCorruption):
+            await stores.state.found_damaged(error)
+        elif DAMAGED not in counters.degraded:
+            counters.degrade("background", f"what waited is not taken up: {error}")
         return Journal(stores.state, counters), False
     return journal, True
 

@@ -125,7 +125,7 @@ def _written(sessions: Iterable[str]) -> bytes:
 def _read(raw: bytes) -> tuple[int, frozenset[str]]:
     plain = codec.loads(raw)
     number = plain.get("format") if isinstance(plain, dict) else None
-    if not isinstance(number, int):
+    if type(number) is not int:
         raise StoreCorrupt("the journal's format entry cannot be read; this data directory is not SAGA's")
     named = plain.get("unfinished", [])
     return number, frozenset(each for each in named if isinstance(each, str)) if isinstance(

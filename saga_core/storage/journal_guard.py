@@ -120,10 +120,14 @@ class ReadOnlyOnCorruption:
         try:
             yield
         except StoreCorrupt as error:
-            if self._damage is None:
-                self._damage = str(error)
-                await tell_damage(self._counters, self.info.name, self._path, error)
+            await self.found_damaged(error)
             raise
+
+    async def found_damaged(self, error: StoreCorrupt) -> None:
+        """Refuse every commit from now on, and report the damage, which may be in what the store gave."""
+        if self._damage is None:
+            self._damage = str(error)
+            await tell_damage(self._counters, self.info.name, self._path, error)
 
 
 async def tell_damage(counters: Counters, engine: str, path: Path | None, error: StoreError) -> None:

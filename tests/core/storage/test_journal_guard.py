@@ -13,6 +13,7 @@ from saga_backends.memory import MemoryState
 from saga_core import Saga
 from saga_core.counters import Counters
 from saga_core.errors import Closed, StoreCorrupt, StoreLocked, StoreTimeout, StoreUnavailable
+from saga_core.journal import keys
 from saga_core.storage import journal_guard
 from saga_core.storage.journal_guard import DAMAGED, ReadOnlyOnCorruption, UnavailableStore, keep_copy, tell_damage
 from saga_core.stores import Batch
@@ -183,3 +184,25 @@ async def test_a_damaged_journal_of_another_engine_is_not_sent_to_saga_restore(t
     assert "restore a backup with the tools of mine; without one, move" in told and "saga restore" not in told
     await tell_damage(counters, "sqlite", tmp_path / "state.db", StoreCorrupt("torn"))
     assert "saga restore FILE --force`; without one, save what can be read with" in counters.degraded[DAMAGED]
+
+
+@pytest.mark.parametrize("raw", [b"not json", b"[1]", b"{}", b'{"format": true}'])
+async def test_a_journal_whose_format_cannot_be_read_is_told_and_not_written(raw: bytes, tmp_path: Path) -> None:
+    """As a server opens it, which plays on without it."""
+    config = {"storage": {"path": str(tmp_path)}}
+    async with Saga.open(config) as saga:
+        await saga.parts.stores.state.commit(Batch({keys.FORMAT_KEY: raw}))
+    async with Saga.open(config, tolerant=True) as saga:
+        assert "cannot be read" in saga.counters.degraded[DAMAGED]
+        with pytest.raises(StoreCorrupt, match="nothing more is written to it"):
+            await saga.parts.stores.state.commit(ONE)
+
+
+async def test_a_journal_that_cannot_be_asked_for_its_format_is_told() -> None:
+    class Away(MemoryState):
+        async def get(self, wanted: Any) -> Any:
+            raise StoreUnavailable("it is away")
+
+    async with Saga.open({"storage": {"profile": "memory"}}, stores={"state": Away()}, tolerant=True) as saga:
+        assert "what waited is not taken up: " in saga.counters.degraded["background"]
+        assert "it is away" in saga.counters.degraded["background"]
