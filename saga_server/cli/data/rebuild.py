@@ -49,7 +49,8 @@ def rebuild(place: Place, session: str | None, targets: tuple[str, ...]) -> None
 
 
 def towards(config: Config, targets: tuple[str, ...]) -> Config:
-    """Return ``config`` with other stores. A target is a profile or a backend, such as ``kuzu`` or ``vector=sqlite``.
+    """Return ``config`` with other stores. A target is a profile or a backend, such as ``kuzu``, ``vector=sqlite`` or
+    ``vector=package.module:OBJECT``.
 
     Raises ``BadInput`` for an unknown target, or when a store would use the backend ``memory``.
     """
@@ -60,11 +61,12 @@ def towards(config: Config, targets: tuple[str, ...]) -> Config:
             continue
         kinds = [kind] if given else [each for each in _KINDS if registry.current(each, name) in registry.names(each)]
         name = registry.current(kinds[0] if kinds else kind, name)
-        if kinds not in (["graph"], ["vector"]) or name not in registry.names(kinds[0]):
+        if kinds not in (["graph"], ["vector"]) or not (":" in name or name in registry.names(kinds[0])):
             profiles = [each for each in get_args(Profile) if each != "memory"]
             known = [f"{each}={found}" for each in _KINDS for found in registry.names(each) if found != "memory"]
             raise BadInput(
-                f"--to {target}: is no target; give a profile ({', '.join(profiles)}) or a backend ({', '.join(known)})"
+                f"--to {target}: is no target; give a profile ({', '.join(profiles)}) or a backend "
+                f"({', '.join(known)}), or the place of one, as in vector=package.module:OBJECT"
             )
         config = _with_backend(config, kinds[0], name)
     if targets:

@@ -124,10 +124,25 @@ class TestTargets:
         found = self.towards("kuzu", "vector=sqlite", profile="full")
         assert (found.profile, found.graph.backend, found.vector.backend) == ("full", "kuzu", "sqlite")
 
+    def test_an_engine_by_its_place(self) -> None:
+        assert self.towards("vector=package.module:OBJECT").vector.backend == "package.module:OBJECT"
+
     def test_the_journal_stays_where_it_is(self) -> None:
         assert self.towards("full", profile="memory").state.backend == "memory"
 
-    @pytest.mark.parametrize("target", ["nope", "state=sqlite", "graph=chroma", "files", "vector=", ""])
+    @pytest.mark.parametrize(
+        "target",
+        [
+            "nope",
+            "state=sqlite",
+            "state=package.module:OBJECT",
+            "package.module:OBJECT",
+            "graph=chroma",
+            "files",
+            "vector=",
+            "",
+        ],
+    )
     def test_what_is_no_target_is_refused(self, target: str) -> None:
         with pytest.raises(BadInput, match=r"is no target; give a profile .* or a backend .*graph=kuzu"):
             self.towards(target)
