@@ -261,6 +261,8 @@ async def open_plugin(
 
 def _remedy(error: Exception, extra: str | None, options: OpenOptions, at: str, options_at: str) -> str:
     """Return what is to be done about an error at opening that is no error of SAGA."""
+    if isinstance(error, TypeError | AttributeError) and OpenOptions.__name__ in str(error):
+        return "what opens it gets OpenOptions as its one argument; take path, url and options from there"
     if isinstance(error, ImportError):
         return f"install it: {remedy(extra)}" if extra else "install it"
     if isinstance(error, ConnectionError | TimeoutError | gaierror):

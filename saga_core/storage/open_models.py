@@ -56,11 +56,19 @@ def guarded(where: str, embedder: Embedder) -> Embedder:
 def check_embedder(where: str, embedder: object) -> None:
     """Raise ``BadInput`` for what is no ``Embedder``."""
     check_object(where, embedder, Embedder)
+    check_id(where, embedder)
     semantic, dimension = getattr(embedder, "semantic", None), getattr(embedder, "dimension", None)
     if not isinstance(semantic, bool):
         raise BadInput(f"{where}: its semantic is {semantic!r}; give True or False: whether it sees meaning")
     if type(dimension) is not int or dimension < 1:
         raise BadInput(f"{where}: its dimension is {dimension!r}; give the number of components of its vectors")
+
+
+def check_id(where: str, given: object, field: str = "id") -> None:
+    """Raise ``BadInput`` unless the ``id`` by which something is told apart is a text."""
+    value = getattr(given, field)
+    if not isinstance(value, str) or not value:
+        raise BadInput(f"{where}: its {field} is {value!r}; give a text that names it")
 
 
 class ForeignEmbedder:
@@ -85,7 +93,10 @@ class ForeignEmbedder:
             raise UpstreamError(f"{named} failed in embed ({registry.why(error)})") from error
         if not isinstance(vectors, Sequence) or len(vectors) != len(texts):
             gave = f"{len(vectors)} vectors" if isinstance(vectors, Sequence) else f"a {type(vectors).__name__}"
-            raise UpstreamError(f"{named} gave {gave} for {len(texts)} texts")
+            raise UpstreamError(
+                f"{named} gave {gave} for {len(texts)} texts; give a list with a vector for each text, in their order, "
+                "as `list(array)` makes of an array of rows"
+            )
         try:
             sizes = {len(as_float32("a vector", vector)) for vector in vectors}
         except BadInput as error:
@@ -102,6 +113,7 @@ _OURS = ("saga_backends.", "saga_server.")
 def checked_chat(where: str, given: object) -> ChatModel:
     """Return a chat model that is not one of SAGA's as a ``ForeignChat``. Raises ``BadInput`` for what is none."""
     check_object(where, given, ChatModel)
+    check_id(where, given, "name")
     model = cast(ChatModel, given)
     ours = isinstance(model, ForeignChat) or type(model).__module__.startswith(_OURS)
     return model if ours else ForeignChat(where, model)
@@ -210,6 +222,7 @@ async def open_counter(config: Config, counters: Counters) -> TokenCounter:
     at, options_at = "token_budget.counter", "token_budget.counter_"
     counter: TokenCounter = await _open("tokens", config.token_budget.counter, at, options_at, config, options)
     check_object(f"token_budget.counter: {config.token_budget.counter}", counter, TokenCounter)
+    check_id(f"token_budget.counter: {config.token_budget.counter}", counter)
     if type(counter).__module__.startswith("saga_backends."):
         return counter
     estimate = await _open("tokens", "estimate", at, options_at, config, {})

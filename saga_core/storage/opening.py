@@ -475,6 +475,13 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
         store = await registry.open_plugin(
             kind, name, at, at=where, options_at=f"{where}.", if_damaged=_if_damaged(kind, name, at.path)
         )
+    except StoreLocked as error:
+        shared = [each for each in get_args(StoreKind) if each != kind and path_of(config, each) == at.path]
+        if at.path is None or not shared:
+            raise
+        raise StoreLocked(
+            f"{where}.path: {at.path} is the path of storage.{shared[0]}, too; give each store a path of its own"
+        ) from error
     except StoreUnavailable as error:
         fallback = FALLBACK.get(kind)
         if fallback is None or fallback.backend == name or not _missing_engine(error):

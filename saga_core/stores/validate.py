@@ -517,6 +517,8 @@ def check_store(where: str, kind: str, store: object) -> None:
 
     It also has to have those of the capabilities that it declares. Each takes the arguments of the protocol.
     """
+    if inspect.isclass(store) or inspect.isroutine(store):
+        raise BadInput(f"{where}: {store!r} is no {kind} store; give an instance")
     its = type(store).__name__
     lacking = [name for name in operations(PROTOCOLS[kind]) if not hasattr(store, name)]
     if lacking:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
+import re
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from saga_core.sessions import SILENT_FROM, SILENT_MODE, unreported_at
 from saga_core.storage import health_of
 from saga_core.stores import Curator, Health, StoreInfo
 from saga_core.world import WorldLibrary, default_roots
+from saga_server.admin import ENDPOINTS
 from saga_server.doctor.absent_stores import AbsentStores, absent_stores
 from saga_server.doctor.installed import installed
 from saga_server.http import Doors
@@ -167,6 +169,11 @@ def _doors(report: DoctorReport) -> None:
     report.note(f"doors: {', '.join(doors.loaded)}")
     for name, reason in doors.failed.items():
         report.check(False, f"door {name}: {reason}")
+    own = [re.compile(re.sub(r"\{\w+\}", "[^/]+", each.path)) for each in ENDPOINTS]
+    for name, door in doors.loaded.items():
+        for path in door.paths:
+            if any(each.fullmatch(path) for each in own):
+                report.check(False, f"door {name}: {path} takes the place of SAGA's own path; give it another one")
 
 
 async def _served(

@@ -62,7 +62,15 @@ async def _through_door(request: web.Request) -> web.StreamResponse:
     handler = place.handler(request.method)
     if handler is None:
         raise web.HTTPMethodNotAllowed(request.method, sorted(place.methods))
-    return await handler(request)
+    answering: Any = handler(request)
+    if not inspect.isawaitable(answering):
+        raise TypeError(
+            f"the door's {_name(handler)} gave a {type(answering).__name__}; write it with async def, or give plays(it)"
+        )
+    answer: Any = await answering
+    if not isinstance(answer, web.StreamResponse):
+        raise TypeError(f"the door's {_name(handler)} gave a {type(answer).__name__}; give a response of aiohttp")
+    return answer
 
 
 # -- reading ---------------------------------------------------------------------------------------------------
@@ -89,6 +97,11 @@ def _read(body: bytes, read: Callable[[Incoming], R], incoming: Incoming) -> R:
     if not isinstance(found, ClientRequest):
         raise TypeError(
             f"the door's {_name(read)} gave a {type(found).__name__}; give a saga_server.http.ClientRequest"
+        )
+    if not callable(found.reply):
+        raise TypeError(
+            f"the door's {_name(read)} gave {found.reply!r:.80} as the reply of its request; give what makes a "
+            "ReplyFormat of the model's name, such as the class of one"
         )
     check_text(found.messages, incoming.max_text_mb)
     return found

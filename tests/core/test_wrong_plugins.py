@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from pathlib import Path
@@ -14,7 +15,15 @@ from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVe
 from saga_core import Saga, registry
 from saga_core.config import load_config
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
+from saga_core.errors import (
+    BadInput,
+    StoreCorrupt,
+    StoreError,
+    StoreLocked,
+    StoreTimeout,
+    StoreUnavailable,
+    UpstreamError,
+)
 from saga_core.imports import (
     Card,
     Chat,
@@ -33,7 +42,7 @@ from saga_core.model import Kind, WorldState, deltas
 from saga_core.modules import Modules, ModuleTurn, open_modules
 from saga_core.registry import OpenOptions
 from saga_core.storage import open_stores
-from saga_core.storage.open_models import check_embedder
+from saga_core.storage.open_models import check_embedder, guarded
 from saga_core.storage.opening import ForeignStore
 from saga_core.stores import Batch, Health, Proposal, StoreInfo
 from saga_core.trackers import Tracker
@@ -644,3 +653,50 @@ async def test_values_that_are_no_bytes_are_named_where_they_come_from() -> None
         await state.get([("a",)])
     with pytest.raises(StoreError, match=r"answered scan with \(\('a',\), '1'\); give keys"):
         await state.scan(("a",))
+
+
+async def test_a_class_in_the_place_of_a_curator_is_named() -> None:
+    with pytest.raises(BadInput, match=r"curator: <class .*Odd'> is no curator store; give an instance"):
+        await Saga.open(_memory(), curator=Odd)  # type: ignore[arg-type]
+
+
+class Rows(Odd):
+    """An embedder whose vectors are no list, as an array of two dimensions is none."""
+
+    async def embed(self, texts: Any, mode: Any) -> Any:
+        return {each: [1.0] for each in texts}
+
+
+async def test_an_embedder_that_gives_no_list_of_vectors() -> None:
+    told = "recall.embedder: odd gave a dict for 2 texts; give a list with a vector for each text, in their order"
+    with pytest.raises(UpstreamError, match=re.escape(told)):
+        await guarded("recall.embedder", Rows([])).embed(["a", "b"], "passage")
+
+
+@pytest.mark.parametrize("id_", [None, "", 5])
+def test_an_embedder_without_an_id(id_: Any) -> None:
+    made = Rows([])
+    made.id = id_
+    with pytest.raises(BadInput, match=re.escape(f"mine: its id is {id_!r}; give a text that names it")):
+        check_embedder("mine", made)
+
+
+async def test_a_class_that_takes_its_path_is_told_what_it_gets(
+    tmp_path: Path, bad: Callable[[str, Any], None]
+) -> None:
+    class AtPath(MemoryState):
+        def __init__(self, path: Any) -> None:
+            super().__init__()
+            self.file = Path(path)
+
+    bad("state", AtPath)
+    with pytest.raises(StoreError, match=r"gets OpenOptions as its one argument; take path, url and options from"):
+        await Saga.open({"storage": {"path": str(tmp_path), "state": "bad"}})
+
+
+async def test_two_stores_with_one_path_are_both_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "both.db")
+    storage = {"path": str(tmp_path), "state": {"path": path}, "vector": {"path": path}}
+    both = f"storage.vector.path: {path} is the path of storage.state, too; give each store a path of its own"
+    with pytest.raises(StoreLocked, match=re.escape(both)):
+        await Saga.open({"storage": storage})

@@ -132,6 +132,20 @@ def test_doctor_says_which_doors_are_missing(monkeypatch: pytest.MonkeyPatch) ->
     assert lines[-1] == "!!  door broken: no_such_package:DOOR: No module named 'no_such_package'"
 
 
+def test_doctor_says_which_door_takes_a_path_of_sagas_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = {path: {"GET": never} for path in ("/api/sessions", "/api/sessions/one", "/healthz", "/api/mine")}
+    monkeypatch.setattr(sys.modules[__name__], "HIDES", Door(paths=paths), raising=False)
+    monkeypatch.setattr(door, "entry_points", lambda group: [point("mine", f"{__name__}:HIDES")])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    lines: list[str] = []
+    report = examination.DoctorReport(lines.append)
+    examination._doors(report)
+    assert not report.good
+    told = "takes the place of SAGA's own path; give it another one"
+    hidden = ("/api/sessions", "/api/sessions/one", "/healthz")
+    assert lines == ["ok  doors: mine", *(f"!!  door mine: {path} {told}" for path in hidden)]
+
+
 async def test_a_door_that_cannot_be_loaded_leaves_the_others_working(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -187,6 +201,18 @@ def reads(incoming: Incoming) -> ClientRequest:
     return ClientRequest(messages=HELLO, reply=Texts, stream="stream" in incoming.query, nameless=True)
 
 
+def replies_with_nothing(incoming: Incoming) -> ClientRequest:
+    return ClientRequest(messages=HELLO, reply=None, nameless=True)  # type: ignore[arg-type]
+
+
+def handles(request: web.Request) -> Any:
+    return web.Response()
+
+
+async def gives_a_text(request: web.Request) -> Any:
+    return "done"
+
+
 async def reads_later(incoming: Incoming) -> Any:
     return None
 
@@ -194,7 +220,14 @@ async def reads_later(incoming: Incoming) -> Any:
 async def test_wrong_types_of_a_door_are_named(
     serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    odd = Door(paths={"/nothing": {"POST": plays(reads_nothing)}, "/texts": {"POST": plays(reads)}})
+    handlers = {
+        "/nothing": plays(reads_nothing),
+        "/texts": plays(reads),
+        "/none": plays(replies_with_nothing),
+        "/plain": handles,
+        "/text": gives_a_text,
+    }
+    odd = Door(paths={path: {"POST": handler} for path, handler in handlers.items()})
     ours = list(door.entry_points(group="saga.doors"))
     monkeypatch.setattr(sys.modules[__name__], "ODD", odd, raising=False)
     monkeypatch.setattr(door, "entry_points", lambda group: [point("odd", f"{__name__}:ODD"), *ours])
@@ -203,6 +236,11 @@ async def test_wrong_types_of_a_door_are_named(
         assert (await client.post("/nothing", json={})).status == 500
         assert (await client.post("/texts", json={})).status == 500
         await client.post("/texts?stream=1", json={})
+        for path in ("/none", "/plain", "/text"):
+            assert (await client.post(path, json={})).status == 500
+    assert ".replies_with_nothing gave None as the reply of its request; give what makes a ReplyFormat" in caplog.text
+    assert ".handles gave a Response; write it with async def, or give plays(it)" in caplog.text
+    assert ".gives_a_text gave a str; give a response of aiohttp" in caplog.text
     assert ".reads_nothing gave a NoneType; give a saga_server.http.ClientRequest" in caplog.text
     assert "Texts.whole of a door's reply format gave a dict; give bytes" in caplog.text
     assert "Texts.text of a door's reply format gave a str; give bytes" in caplog.text
