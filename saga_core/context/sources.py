@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -64,6 +65,8 @@ from saga_core.recall import (
 from saga_core.stores import Edge
 from saga_core.trackers import Secrecy
 from saga_core.world import DEFAULT_HP, LoreEntry, MacroRoom, World, fill_macros
+
+log = logging.getLogger("saga.context")
 
 # -- the briefing ----------------------------------------------------------------------------------------------
 
@@ -1045,6 +1048,7 @@ def _pieces(
 # -- lore: the rules of ``saga_core.recall`` applied to the scene ----------------------------------------------
 
 _MOST = 20
+_NAMED = 5
 _FAINT, _FAINT_NEAR = 0.25, 0.15
 """Minimum similarity to the player's words (0 for unrelated texts, 1 for the same text) to count, and the minimum for
 an entry near in the graph."""
@@ -1072,7 +1076,7 @@ class Lorebook:
     def ready(self, scene: Scene) -> bool:
         """Whether ``gather`` need not wait. It does if the entries with their own rules are so many that they run in a
         thread."""
-        return scene.answered and not scene.request.lore.kept.large
+        return scene.answered and not scene.request.lore.kept.large(scene.request.moment)
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Return the best 20 entries. A secret states who knows it. An entry about a dead character states the death.
@@ -1102,10 +1106,15 @@ class Lorebook:
         ranked = [scored for scored in _bearing(ranked, scene, similar) if not sent(scored.entry)]
         ranked = [scored for scored in ranked if may_tell(request, scored.entry)][:_MOST]
         room = MacroRoom(MOST_TOLD)
-        if request.lore.kept.large:
-            pieces = await asyncio.to_thread(kept_pieces, request, self.name, room)
+        left: set[str] = set()
+        if request.lore.kept.large(request.moment):
+            pieces = await asyncio.to_thread(kept_pieces, request, self.name, room, left)
         else:
-            pieces = kept_pieces(request, self.name, room)
+            pieces = kept_pieces(request, self.name, room, left)
+        if left:
+            scene.late.add(self.name)
+            names = ", ".join(sorted(left)[:_NAMED])
+            log.warning("lore: the patterns of %d entries took too long, so they are left out: %s", len(left), names)
         for scored in ranked:
             name = scored.entry.name
             line, too_long = lines.get((name, request.language)), False
@@ -1213,17 +1222,19 @@ _SHORT = 24
 ``MOST_TOLD`` are never told, so nothing is looked for in them."""
 
 
-def kept_pieces(request: ReadRequest, source: str, room: MacroRoom) -> list[Piece]:
+def kept_pieces(request: ReadRequest, source: str, room: MacroRoom, left: set[str]) -> list[Piece]:
     """Return a piece for each entry that its rules activate, sorted by ``order`` and name.
 
-    ``room`` is for the texts. The best entries get theirs first; those that it does not hold are too long.
+    ``room`` is for the texts. The best entries get theirs first; those that it does not hold are too long. ``left``
+    gets the names of entries whose patterns there was no time for.
     """
     moment = request.moment
     if moment is None:
         return []
     sent = sent_by_client(request)
     moment = evolve(moment, user=_player(request))
-    found = [kept for kept in request.lore.kept.fire(moment) if not sent(kept.entry) and may_tell(request, kept.entry)]
+    fired = request.lore.kept.fire(moment, left)
+    found = [kept for kept in fired if not sent(kept.entry) and may_tell(request, kept.entry)]
     best = sorted({_worth(kept) for kept in found}, reverse=True)
     ranks = {worth: at for at, worth in enumerate(best)}
     scores = [

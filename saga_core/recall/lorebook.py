@@ -25,6 +25,7 @@ draws again.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from math import fsum
@@ -35,7 +36,18 @@ from attrs import define, field, frozen
 from saga_core.config import LorebookConfig
 from saga_core.ids import entity_id
 from saga_core.language import caseless, fold_name, hangs_on, match_name, match_text, mentions_folded, nfc, standing
-from saga_core.world import KEEP, READ, USER, KeySearch, LoreEntry, LoreRule, draw, is_pattern, key_search
+from saga_core.world import (
+    KEEP,
+    READ,
+    USER,
+    KeySearch,
+    LoreEntry,
+    LoreRule,
+    PatternSearch,
+    draw,
+    is_pattern,
+    key_search,
+)
 
 # -- many names in a text --------------------------------------------------------------------------------------
 
@@ -267,18 +279,20 @@ class _Group:
 
     def __init__(self, keys: Iterable[str], search: Callable[[str], KeySearch | None]) -> None:
         self.words: list[KeySearch] = []
-        self.patterns: list[KeySearch] = []
+        self.patterns: list[PatternSearch] = []
         self.unread = 0
         for key in keys:
             found = search(key)
             if found is None:
                 self.unread += 1
+            elif isinstance(found, PatternSearch):
+                self.patterns.append(found)
             else:
-                (self.patterns if is_pattern(key) else self.words).append(found)
+                self.words.append(found)
 
-    def count(self, folded: str, text: str) -> int:
-        """Return how many keys match. Words are searched in ``folded``, patterns in ``text``."""
-        return sum(search(folded) for search in self.words) + sum(search(text) for search in self.patterns)
+
+class _TooLong(Exception):
+    """The patterns of this run have taken as long as they may."""
 
 
 class _Keys:
@@ -291,7 +305,9 @@ class _Keys:
         self.second = _Group(_with_name(rule.second_keys, user), search)
         self.additional = _Group(_with_name(rule.additional_keys, user), search)
         self.excluded = _Group(_with_name(rule.exclude_keys, user), search)
-        self.unread = sum(each.unread for each in (self.first, self.second, self.additional, self.excluded))
+        groups = (self.first, self.second, self.additional, self.excluded)
+        self.unread = sum(each.unread for each in groups)
+        self.size = sum(pattern.size for each in groups for pattern in each.patterns)
 
 
 def _with_name(keys: Iterable[str], user: str) -> list[str]:
@@ -311,6 +327,12 @@ _LARGE, _TOO_LARGE = 5_000, 20_000
 more than ``_TOO_LARGE`` entries, a thread would miss the read's deadline and its result would be dropped."""
 
 
+_LONG_WORK = 1 << 22
+"""Instructions times characters of patterns, at worst, above which the rules run in a thread: some 50 ms."""
+_PATIENCE = 0.1
+"""Seconds of the processor that patterns may take in one run. What they leave unsearched is left out."""
+
+
 class AuthoredLore:
     """The entries of a world that follow their own rules."""
 
@@ -320,6 +342,8 @@ class AuthoredLore:
         self._naming = [entry for entry in self.entries if any(USER in key for key in _rule(entry).all_keys)]
         self._named: tuple[str, dict[str, _Keys]] = ("", self._keys)
         self._levels = sorted({_rule(entry).recursion_level for entry in self.entries} - {0})
+        self._size = sum(keys.size for keys in self._keys.values())
+        self._recursing = sum(len(entry.text) for entry in self.entries if not _rule(entry).no_recursion_from)
         self.deepest = max((_rule(each).scan_depth or SCAN for each in self.entries), default=0)
         """The largest scan depth of all entries, in messages."""
         self.timed = frozenset(each.name for each in self.entries if _rule(each).timed)
@@ -327,14 +351,25 @@ class AuthoredLore:
         self.unread = tuple(name for name, keys in self._keys.items() if keys.unread)
         """Entries with patterns that are ignored because they cannot be matched in bounded time."""
 
-    @property
-    def large(self) -> bool:
-        """Whether the rules should run in a thread: they would block the event loop, but finish before the deadline."""
-        return _LARGE < len(self.entries) <= _TOO_LARGE
+    def large(self, moment: LoreMoment | None) -> bool:
+        """Whether the rules should run in a thread: they would block the event loop, but finish before the deadline.
 
-    def fire(self, moment: LoreMoment) -> list[ActiveEntry]:
-        """Return the active entries, sorted by ``order`` and name."""
-        return _Firing(self._keys_for(moment.user), moment, self.entries, self._levels).run()
+        Patterns may be dear whatever their number; RE2 leaves the loop to others while it searches.
+        """
+        if _LARGE < len(self.entries) <= _TOO_LARGE:
+            return True
+        if moment is None or not self._size:
+            return False
+        length = sum(min(len(text), READ) for text in moment.messages[: self.deepest]) + self._recursing
+        return self._size * length > _LONG_WORK
+
+    def fire(self, moment: LoreMoment, left: set[str] | None = None) -> list[ActiveEntry]:
+        """Return the active entries, sorted by ``order`` and name.
+
+        ``left`` gets the names of those whose patterns there was no time for.
+        """
+        left = set() if left is None else left
+        return _Firing(self._keys_for(moment.user), moment, self.entries, self._levels, left).run()
 
     def _keys_for(self, user: str) -> Mapping[str, _Keys]:
         """Return the keys with the player's name filled in. Those of the last name are cached."""
@@ -361,6 +396,9 @@ class _Firing:
     entries: Sequence[LoreEntry]
     levels: Sequence[int]
     """The recursion levels of the entries, lowest first."""
+    left: set[str]
+    """Entries whose patterns there was no time for."""
+    spent: float = 0.0
     found: dict[str, ActiveEntry] = field(factory=dict)
     out: set[str] = field(factory=set)
     """Entries that failed their probability check and stay inactive in this run."""
@@ -469,15 +507,22 @@ class _Firing:
 
     def _opened(self, entry: LoreEntry, recursing: bool) -> bool:
         """Whether the entry's keys match its scanned texts under its logic."""
+        try:
+            return self._matches(entry, recursing)
+        except _TooLong:
+            self.left.add(entry.name)
+            return False
+
+    def _matches(self, entry: LoreEntry, recursing: bool) -> bool:
         keys, rule = self.keys[entry.name], _rule(entry)
         texts = self._texts_for(entry, recursing)
-        if not keys.first.count(*texts) or keys.excluded.count(*texts):
+        if not self._count(keys.first, *texts) or self._count(keys.excluded, *texts):
             return False
-        if rule.additional_keys and not keys.additional.count(*texts):
+        if rule.additional_keys and not self._count(keys.additional, *texts):
             return False
         if not rule.second_keys:
             return True
-        second, all_of = keys.second.count(*texts), len(rule.second_keys)
+        second, all_of = self._count(keys.second, *texts), len(rule.second_keys)
         return {
             "and_any": second > 0,
             "not_all": second < all_of,
@@ -490,9 +535,23 @@ class _Firing:
         ``and_all``."""
         keys, rule = self.keys[entry.name], _rule(entry)
         texts = self._texts_for(entry, recursing)
-        first, second = keys.first.count(*texts), keys.second.count(*texts)
+        try:
+            first, second = self._count(keys.first, *texts), self._count(keys.second, *texts)
+        except _TooLong:
+            return 0
         counted = rule.logic == "and_any" or (rule.logic == "and_all" and second == len(rule.second_keys))
         return first + second if first and counted else first
+
+    def _count(self, group: _Group, folded: str, text: str) -> int:
+        """Return how many keys match. Words are searched in ``folded``, patterns in ``text``."""
+        found = sum(search(folded) for search in group.words)
+        for search in group.patterns:
+            if self.spent > _PATIENCE:
+                raise _TooLong
+            began = time.thread_time()
+            found += search(text)
+            self.spent += time.thread_time() - began
+        return found
 
     def _texts_for(self, entry: LoreEntry, recursing: bool) -> tuple[str, str]:
         """Return the texts that the entry scans, once for its word keys and once for its patterns."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from saga_core.world.editing import WorldFiles, edited, listed, world_files
 from saga_core.world.errors import UnknownWorld, WorldError, WorldProblem
-from saga_core.world.key_patterns import READ, KeySearch, as_pattern, is_pattern, key_search, pattern_search, why_unread
+from saga_core.world.key_patterns import (
+    READ,
+    KeySearch,
+    PatternSearch,
+    as_pattern,
+    is_pattern,
+    key_search,
+    pattern_search,
+    why_unread,
+)
 from saga_core.world.library import PICTURES, FreeNames, WorldLibrary, default_roots, imported_from, write_world
 from saga_core.world.macros import USER, MacroRoom, TooManyMacros, draw, fill_macros, name_character
 from saga_core.world.model import (
@@ -40,6 +49,7 @@ __all__ = [
     "LoreEntry",
     "LoreRule",
     "MacroRoom",
+    "PatternSearch",
     "SheetRelation",
     "TooManyMacros",
     "UnknownWorld",

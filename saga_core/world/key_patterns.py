@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
-from attrs import define
+from attrs import define, frozen
 
 LONGEST = 1_000
 """Longest pattern that is matched, in characters."""
@@ -63,6 +63,11 @@ READ = 16_000
 """Characters of a message that are searched for keys."""
 _MEMORY = 1 << 20
 """Bytes that RE2 may use for one pattern."""
+_LARGEST = 5_000
+"""Most instructions of a pattern: RE2 writes out what ``{900}`` repeats, and where its automaton does not fit into
+``_MEMORY``, each character may cost all of them."""
+_WORK = 1 << 26
+"""Most instructions times characters of one search, beyond the first ``READ`` characters."""
 _REPEATS = re.compile(r"[*+{]|\(\?(?![:=!]|<[=!])|\\[1-9k]")
 _CODE = re.compile(r"(?<!\\)((?:\\\\)*)\\u([0-9A-Fa-f]{4})")
 """A character by its code, in JavaScript's notation, which RE2 does not have."""
@@ -81,6 +86,17 @@ _ROUND = "\u2019"
 KeySearch = Callable[[str], bool]
 
 
+@frozen
+class PatternSearch:
+    """Tells whether a text contains a pattern. ``size`` is what a character costs at worst, in instructions."""
+
+    pattern: Any
+    size: int
+
+    def __call__(self, text: str) -> bool:
+        return self.pattern.search(text[: max(READ, _WORK // max(1, self.size))]) is not None
+
+
 @lru_cache(maxsize=1)
 def _re2() -> Any:
     """The linear engine; None when the extra is not installed."""
@@ -90,12 +106,17 @@ def _re2() -> Any:
         return None
 
 
-@lru_cache(maxsize=65_536)
-def pattern_search(key: str) -> KeySearch | None:
+def pattern_search(key: str) -> PatternSearch | None:
     """A function that tells whether a text contains a pattern ``/…/flags``.
 
     None for a pattern that cannot be matched in bounded time.
     """
+    found = _search(key)
+    return None if found is None or found.size > _LARGEST else found
+
+
+@lru_cache(maxsize=65_536)
+def _search(key: str) -> PatternSearch | None:
     end = key.rfind("/")
     source, flags = key[1:end].replace("\\/", "/"), key[end + 1 :]
     if len(source) > LONGEST:
@@ -110,13 +131,14 @@ def pattern_search(key: str) -> KeySearch | None:
         options.max_mem = _MEMORY
         try:
             found = engine.compile(_CODE.sub(r"\1\\x{\2}", source), options)
-        except engine.error:
-            pass  # look-around, for instance
+        except engine.error as error:  # look-around, for instance
+            if "too large" in str(error):
+                return PatternSearch(None, _LARGEST + 1)
         else:
-            return lambda text: found.search(text) is not None
-    if _REPEATS.search(bare) or _steps(bare) > _STEPS:
+            return PatternSearch(found, found.programsize)
+    if _REPEATS.search(bare) or (steps := _steps(bare)) > _STEPS:
         return None
-    return _without_engine(source)
+    return _without_engine(source, steps)
 
 
 def _translated(source: str) -> str:
@@ -139,6 +161,8 @@ def why_unread(key: str) -> str:
     source = key[1 : key.rfind("/")]
     if len(source) > LONGEST:
         return f"a pattern of more than {LONGEST:,} characters opens nothing: write a shorter one, or words"
+    if (found := _search(key)) is not None and found.size > _LARGEST:
+        return "a pattern that repeats too much at once opens nothing: write smaller numbers in {}, or words"
     for unknown in _UNKNOWN.findall(_translated(source)) if _re2() is not None else ():
         if pattern_search(f"/{unknown}/") is None:
             return f"a pattern with {unknown}, which only JavaScript knows, opens nothing: write characters or words"
@@ -224,13 +248,13 @@ def _as_ascii(source: str) -> str:
     return _CLASS.sub(spelled, source)
 
 
-def _without_engine(source: str) -> KeySearch | None:
+def _without_engine(source: str, steps: int) -> PatternSearch | None:
     """Match with Python's own engine, for a pattern without repetition."""
     try:
         plain = re.compile(_as_ascii(source))  # re.ASCII would ignore the case of ASCII letters alone
     except (re.error, RecursionError, OverflowError):
         return None
-    return lambda text: plain.search(text) is not None
+    return PatternSearch(plain, steps)
 
 
 def key_search(key: str, *, case: bool, words: bool) -> KeySearch | None:

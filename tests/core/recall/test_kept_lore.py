@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.recall import AuthoredLore, LoreMoment
-from saga_core.world import LoreEntry, LoreRule, pattern_search
+from saga_core.world import LoreEntry, LoreRule, pattern_search, why_unread
 from tests.core.recall.kept_oracle import told_entries
 
 WORDS = "key gate salt fog lamp river crow bell mill road".split()
@@ -135,6 +136,41 @@ def test_patterns_that_could_take_for_ever_do_not() -> None:
     assert pattern_search("/(?<=x+)y/") is None, "no linear engine looks behind"
     lore = AuthoredLore([entry("e", keys=("/(?<=x+)y/", "z"))])
     assert lore.unread == ("e",) and lore.fire(moment("z"))
+
+
+def test_patterns_get_no_more_time_however_many_there_are() -> None:
+    pytest.importorskip("re2")
+    text = "".join(random.Random(1).choice("ab") for _ in range(16_000))
+    dear = [entry(f"e{number:03}", keys=("/a[ab]{900}c/",)) for number in range(60)]
+
+    def fired(entries: list[LoreEntry]) -> tuple[float, set[str], list[str]]:
+        lore, left = AuthoredLore(entries), set[str]()
+        began = time.thread_time()
+        found = [kept.entry.name for kept in lore.fire(moment(text, "a gate"), left)]
+        return time.thread_time() - began, left, found
+
+    few, _, _ = fired(dear[:6])
+    many, left, found = fired([*dear, entry("words", keys=("gate",))])
+    assert many < 3 * few, "the others took as long each"
+    assert found == ["words"] and len(left) > 40, "an entry that was not searched for is told to be left out"
+
+
+def test_dear_patterns_are_searched_off_the_loop_and_cheap_ones_are_not() -> None:
+    pytest.importorskip("re2")
+    dear, cheap = AuthoredLore([entry("e", keys=("/a[ab]{900}c/",))]), AuthoredLore([entry("e", keys=("/gr[ae]y/",))])
+    words = AuthoredLore([entry("e", keys=("gate",))])
+    long = moment("ab" * 8_000)
+    assert dear.large(long) and not cheap.large(long) and not words.large(long)
+    assert not dear.large(moment("a gate"))
+
+
+def test_a_pattern_that_grows_too_large_opens_nothing_and_says_why() -> None:
+    pytest.importorskip("re2")
+    for key in ("/\\p{L}{40}/", "/\\p{L}{900}/"):
+        assert pattern_search(key) is None
+        assert "smaller numbers in {}" in why_unread(key)
+        assert AuthoredLore([entry("e", keys=(key,))]).unread == ("e",)
+    assert pattern_search("/\\p{L}+ \\p{L}+/i") is not None
 
 
 RULES = st.fixed_dictionaries(
