@@ -309,6 +309,24 @@ async def test_who_looks_after_a_session_may_ask_any_server(path: str, two: tupl
     assert len(left) == (0 if path == "/api/forget" else 1)
 
 
+async def test_what_the_other_server_may_still_hold_of_an_owner_is_passed_on(
+    url: str, schema: str, upstream: Upstream, tmp_path: Path
+) -> None:
+    async with (
+        served(url, schema, upstream, tmp_path, "a", api_keys=[KEY]) as first,
+        served(url, schema, upstream, tmp_path, "b", api_keys=[KEY]) as second,
+    ):
+        a, b = (Client(each.server, each.http, KEY) for each in (first, second))
+        owner = (await a.get("/api/me")).json["owner"]
+        assert (await b.post("/api/sessions", json={"label": "hers"})).status == 201
+        old = tmp_path / "b" / "graph.old"
+        old.parent.mkdir(exist_ok=True)
+        old.write_bytes(b"of an engine that is used no more")
+        forgotten = await a.post(f"/api/forget?owner={owner}")
+        assert forgotten.status == 200, forgotten.raw
+        assert [each for each in forgotten.json["remains"] if each.startswith(f"{old}: ")]
+
+
 async def test_an_owner_is_forgotten_at_every_server_whoever_is_asked(
     url: str, schema: str, upstream: Upstream, tmp_path: Path
 ) -> None:

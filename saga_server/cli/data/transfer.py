@@ -78,7 +78,7 @@ def forget(place: Place, session: str | None, name: str | None, owner: str | Non
     answer = reached(place, Asking("POST", "/api/forget", {"session": session, "name": name, "owner": owner}))
 
     told = f"{answer['places']} places of " if name else ""
-    say(f"forgotten: {told}{', '.join(answer['sessions']) or 'what an earlier try had left in the files'}")
+    say(f"forgotten: {told}{', '.join(answer['sessions']) or 'what an earlier try had left'}")
     for held in answer["backups"]:
         say(f"still in the backup  {held['path']}{'' if held['read'] else '  (it cannot be read here)'}")
     for remains in answer["remains"]:

@@ -259,7 +259,7 @@ class TestForget:
         assert failed.exit_code == 1
         assert "state.db: sqlite could not rewrite its files (OSError: no space); forget the same" in failed.stderr
         assert (here / "data" / "forgotten.json").exists()
-        assert well("forget", "비밀", "--yes") == "forgotten: what an earlier try had left in the files\n"
+        assert well("forget", "비밀", "--yes") == "forgotten: what an earlier try had left\n"
         assert traces(here / "data", "자색고래") == []
         assert "there is no session" in saga("forget", "비밀", "--yes").stderr
 
@@ -282,7 +282,7 @@ class TestForget:
                 assert failed.exit_code == 1, failed.stdout
                 assert failed.stderr.startswith(f"{left}(ConnectionError: server away); forget the same again"), asked
             keeper.broken = None
-            assert well("forget", "비밀", "--yes") == "forgotten: what an earlier try had left in the files\n"
+            assert well("forget", "비밀", "--yes") == "forgotten: what an earlier try had left\n"
             assert "there is no session" in saga("forget", "비밀", "--yes").stderr
         finally:
             registry.unregister("curator.mine")
