@@ -85,13 +85,14 @@ def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
         raise _unwritable(target, error) from error
     try:
         with sqlite_file.translated(source), closing(_reading(source)) as original:
-            if sqlite_file.version_of(original, source, SCHEMA) and _value(original, _MOVING) is not None:
-                raise HalfMoved(
-                    f"{source}: a journal is being moved into it, and part of it is missing; no backup was made of it. "
-                    "Wait until `saga move` has ended, or give the same command again to finish what was cut off"
-                )
+            known = sqlite_file.version_of(original, source, SCHEMA)
             with sqlite_file.translated(target), closing(sqlite3.connect(part, isolation_level=None)) as copied:
                 original.backup(copied)
+                if known and _value(copied, _MOVING) is not None:  # damage is told of the source in either case
+                    raise HalfMoved(
+                        f"{source}: a journal is being moved into it, and part of it is missing; no backup was made. "
+                        "Wait until `saga move` has ended, or give the same command again to finish what was cut off"
+                    )
                 copied.execute("PRAGMA journal_mode=DELETE")
                 _seal(copied, made, saga)
         sync(part)
