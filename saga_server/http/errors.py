@@ -105,7 +105,7 @@ def describe(error: Exception, mask: Callable[[str], str] = str) -> Failure:
     An unexpected exception is logged under a random number, and the reply gives only this number.
     """
     failure = _described(error)
-    return evolve(failure, message=mask(failure.message))
+    return evolve(failure, message=mask(failure.message), kind=mask(failure.kind))
 
 
 def _described(error: Exception) -> Failure:

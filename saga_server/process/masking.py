@@ -39,6 +39,15 @@ _KEY = re.compile(
     r"|[A-Za-z]{2,16}[-_](?=[A-Z0-9]{0,80}[a-z])(?=[a-z0-9]{0,80}[A-Z])(?=[A-Za-z]{0,80}\d)[A-Za-z0-9]{24,200})"
 )
 """Keys of SAGA, of providers and of code hosts, signed tokens (JWT), and what is made like such a key."""
+_BETWEEN = r"\\{0,4}[\"']?\s{0,3}[:=]\s{0,3}\\{0,4}[\"']?"
+_COOKIE = re.compile(rf"(?i)(\bcookie{_BETWEEN})[\w.~+%-]{{1,100}}=[^\r\n\"'\\<>]{{1,4000}}")
+_AUTHORIZED = re.compile(
+    rf"(?i)(\bauthorization{_BETWEEN}(?:(?:bearer|basic|digest|negotiate|token|key)\s{{1,3}}|(?=[^\s\"',;]{{0,200}}\d)))"
+    r"[^\s\"',;<>()\\]{8,4000}"
+)
+_PEM = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,60}-----)?"
+)
 _IN_URL = re.compile(r"(\w{1,20}://[^/\s:]{0,100}:)(?!\d{1,5}/)[^\s\"'<>]{1,300}(?=@)")
 """A password may hold "/" and "@" itself, so it ends at the last "@". A port before a path is none."""
 _ALONE = re.compile(r"(\w{1,20}://)[^/\s:@]{1,300}(?=@)")
@@ -47,7 +56,10 @@ _BEFORE_HOST = re.compile(
 )
 """A name and a password without a scheme before them."""
 _IN_ENCODED_URL = re.compile(r"(?i)(\w{1,20}%3A%2F%2F)[^\s\"'<>]{1,300}(?=%40)")
-_BEHIND = (_BEARER, _BASIC, _NAMED, _IN_QUOTES, _ASSIGNED, _STATED, _IN_URL, _ALONE, _BEFORE_HOST, _IN_ENCODED_URL)
+_BEHIND = (
+    *(_COOKIE, _AUTHORIZED, _BEARER, _BASIC, _NAMED, _IN_QUOTES),
+    *(_ASSIGNED, _STATED, _IN_URL, _ALONE, _BEFORE_HOST, _IN_ENCODED_URL),
+)
 """Patterns of secrets that stand behind their first group."""
 _QUOTED = re.compile(re.escape(QUOTES) + ".*")
 
@@ -106,6 +118,7 @@ class Mask:
             text = text.replace(secret, HIDDEN)
         if "%" in text or "\\" in text or "&#" in text:
             text = self._encoded.sub(HIDDEN, text)
+        text = _PEM.sub(HIDDEN, text)
         for pattern in _BEHIND:
             text = pattern.sub(rf"\1{HIDDEN}", text)
         return _KEY.sub(HIDDEN, text)

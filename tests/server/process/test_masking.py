@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from saga_core.config import load_config
+from saga_core.errors import UpstreamError
+from saga_server.http.errors import describe
 from saga_server.process.logs import secrets_of
 from saga_server.process.masking import Mask
 
@@ -78,3 +80,35 @@ def test_what_looks_like_a_key_is_taken_out(text: str) -> None:
 def test_a_password_in_the_query_of_an_address_is_a_known_secret() -> None:
     config = load_config({"storage": {"url": "postgresql://db/saga?user=joe&password=gehe%69m"}}, environ={})
     assert "geheim" in secrets_of(config, {})
+
+
+INSIDE = "Proc-Type: 4,ENCRYPTED\n\nMIIEow+secret/abc=\nsecret"
+PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{INSIDE}\n-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f"bad {PEM} end", "bad (key) end"),
+        (f"bad {PEM.encode('unicode_escape').decode()} end", "bad (key) end"),
+        ("bad -----BEGIN PRIVATE KEY-----\nsecret", "bad (key)"),
+        ("Set-Cookie: session=secret; Path=/\nnext", "Set-Cookie: (key)\nnext"),
+        ('{"set-cookie": "session=secret; HttpOnly", "a": 1}', '{"set-cookie": "(key)", "a": 1}'),
+        ("Cookie: a=secret; b=secret", "Cookie: (key)"),
+        ("Authorization: Bearer secretsecret end", "Authorization: Bearer (key) end"),
+        ("Authorization: token secret-secret", "Authorization: token (key)"),
+        ("{'authorization': 'secretsecret1'}", "{'authorization': '(key)'}"),
+        ("authorization: expected a string; cookie: missing", "authorization: expected a string; cookie: missing"),
+    ],
+)
+def test_private_keys_cookies_and_authorizations_are_taken_out(text: str, left: str) -> None:
+    assert Mask.of(())(text) == left
+
+
+def test_a_key_in_the_type_of_an_error_is_taken_out() -> None:
+    refused = UpstreamError("slow down", status=429, kind="admin_key_of_the_house")
+    assert describe(refused, Mask.of(["admin_key_of_the_house"])).kind == "(key)"
+    assert (
+        describe(UpstreamError("slow down", status=429, kind="rate_limit_error"), Mask.of(())).kind
+        == "rate_limit_error"
+    )
