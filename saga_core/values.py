@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
 from attrs import field, frozen
 
@@ -17,6 +18,13 @@ Value = Scalar | tuple[Scalar, ...]
 
 PAGE_NAMES: tuple[str, ...] = ("state.md", "relations.md", "story.md", "lore.md")
 """The pages of a session, in their order in the prompt."""
+
+_FIRST, _LAST = (datetime(*day, tzinfo=UTC).timestamp() for day in ((1, 1, 2), (9999, 12, 30)))
+
+
+def date_of(seconds: float) -> datetime:
+    """The date of a time in seconds since 1970, in UTC. A clock that was out of the years 1 to 9999 has the nearest."""
+    return datetime.fromtimestamp(max(_FIRST, min(_LAST, seconds)), UTC)
 
 
 @frozen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 
 from saga_core.language import is_debt, language_of, without_signs
@@ -13,7 +12,7 @@ from saga_core.projection.lines import counted_values, thread_lines
 from saga_core.projection.story import story_lines, story_within
 from saga_core.stores import Pages
 from saga_core.text_prompt import TOKENS
-from saga_core.values import PAGE_NAMES
+from saga_core.values import PAGE_NAMES, date_of
 from saga_core.world import EMPTY_WORLD, World
 
 _STORY_TURNS = 20
@@ -45,7 +44,7 @@ def render_pages(state: WorldState, world: World, language: str, *, session: str
     ``unread`` is the number of replies up to that turn whose changes are unknown, if it is high enough to matter.
     state.md then begins with a note about it.
     """
-    stamp = datetime.fromtimestamp(turn.at, UTC).isoformat(timespec="seconds")
+    stamp = date_of(turn.at).isoformat(timespec="seconds")
     front = f'---\nturn: {state.depth}\nturn_id: {state.turn}\nsession_id: {session}\nupdated_at: "{stamp}"\n---\n\n'
     bodies = render_bodies(state, world, language)
     if unread:

@@ -16,6 +16,7 @@ from attrs import frozen
 
 from saga_core.language import DEFAULT, Language, PastWords, every, languages_in, match_name, match_text
 from saga_core.recall.episodes import PathEpisodes
+from saga_core.values import date_of
 
 _LOOKED_AT = 4_000
 """Characters of the player's words that are searched."""
@@ -260,7 +261,7 @@ def _by_date(episodes: PathEpisodes, date: Dated, now: float) -> range:
     Without a year, the latest year with such turns is used. Returns an empty range if they are more than half of the
     story, because the date then does not narrow the search.
     """
-    latest = datetime.fromtimestamp(now, UTC).year
+    latest = date_of(now).year
     for year in (date.year,) if date.year else range(latest, latest - _YEARS, -1):
         try:
             start = datetime(year, date.month, date.day, tzinfo=UTC).timestamp()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from datetime import UTC, datetime
+from datetime import datetime
 
 from attrs import define, frozen
 
@@ -18,6 +18,7 @@ from saga_core.ports import Clock
 from saga_core.sessions.kinds import EPHEMERAL
 from saga_core.sessions.live_sessions import LiveSession, LiveSessions
 from saga_core.stores import Batch, StateKV
+from saga_core.values import date_of
 
 # -- other stories ---------------------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ class OtherSessions:
             except NotFound:  # deleted meanwhile
                 continue
             if not of_card or await _of_one_card(live, other):
-                found.append(OtherSession(other, datetime.fromtimestamp(at, UTC)))
+                found.append(OtherSession(other, date_of(at)))
                 if len(found) == _TOLD:
                     break
         return tuple(found)

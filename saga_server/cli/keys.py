@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
+from saga_core.values import date_of
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import counted, say, say_json
@@ -169,4 +169,4 @@ def _tell(each: dict[str, Any]) -> None:
 
 
 def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return date_of(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S")

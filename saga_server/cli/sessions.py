@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import click
 
+from saga_core.values import date_of
 from saga_server.cli.data.data_access import Asking, as_json, reached, segment
 from saga_server.cli.settings import Place, server_settings
 from saga_server.terminal import say, say_json
@@ -165,4 +165,4 @@ def _dollars(amount: float | None) -> str:
 
 
 def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    return date_of(seconds).astimezone().strftime("%Y-%m-%d %H:%M")

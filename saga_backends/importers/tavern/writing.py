@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from saga_backends.importers.tavern.lorebooks import LOGICS, POSITIONS, ROLES
+from saga_core.values import date_of
 from saga_core.world import CharacterSheet, LoreEntry, LoreRule, World, is_pattern
 
 if TYPE_CHECKING:
@@ -173,4 +173,4 @@ def _message(name: str, text: str, at: float) -> dict[str, Any]:
 
 
 def _date(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return date_of(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
