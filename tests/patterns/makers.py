@@ -134,7 +134,7 @@ def call_all() -> None:
     persona._of_system("강도윤과 리아의 가상 채팅에서 리아의 다음 답변을 작성하세요.")
     persona._own(every())
     persona._claims(every())
-    key_patterns._without_engine("(?i)gr[ae]y (cat|dog)?")
+    key_patterns._without_engine("(?i)gr[ae]y (cat|dog)?", 1)
     dialogue._notes(every())
     for template in TEMPLATES:
         assert template.pattern and template.openers
