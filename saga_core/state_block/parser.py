@@ -53,7 +53,7 @@ from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers
 if TYPE_CHECKING:
     import yaml
 
-MAX_BODY = 65_536
+MAX_BODY = 16_384
 _MAX_PROBLEMS = 50
 _SHOWN = 60
 UNFENCED = "the state block has no fence of its own"
