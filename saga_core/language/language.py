@@ -33,6 +33,7 @@ class _Words:
 
     block: tables.BlockWords
     values: tables.ValueWords
+    counted: tables.CountedWords
     amounts: tables.AmountWords
     statuses: tables.StatusWords
     names: tables.NameWords

@@ -265,6 +265,46 @@ class ValueWords(Table):
     """Words behind the second of two levels."""
 
 
+class CountedWords(Table):
+    """Names of what stories often count, and of options and coins. Words of one row mean the same in every language, so
+    that a narrator who writes ``hunger`` in a Korean story reports what the story declares as ``허기``."""
+
+    hunger: Phrases = ()
+    thirst: Phrases = ()
+    fatigue: Phrases = ()
+    stamina: Phrases = ()
+    stress: Phrases = ()
+    sanity: Phrases = ()
+    mana: Phrases = ()
+    money: Phrases = ()
+    mood: Phrases = ()
+    affection: Phrases = ()
+    trust: Phrases = ()
+    jealousy: Phrases = ()
+    suspicion: Phrases = ()
+    reputation: Phrases = ()
+    outfit: Phrases = ()
+    weather: Phrases = ()
+    time: Phrases = ()
+    day: Phrases = ()
+    clues: Phrases = ()
+    plans: Phrases = ()
+    alarm: Phrases = ()
+    visits: Phrases = ()
+    level: Phrases = ()
+    experience: Phrases = ()
+    clear: Phrases = ()
+    cloudy: Phrases = ()
+    rain: Phrases = ()
+    snow: Phrases = ()
+    storm: Phrases = ()
+    fog: Phrases = ()
+    wind: Phrases = ()
+    gold: Phrases = ()
+    silver: Phrases = ()
+    copper: Phrases = ()
+
+
 class AmountWords(Table):
     """Amounts of things. The grammar of a language reads numbers in words that are put together from several."""
 

@@ -425,12 +425,13 @@ class Reply:
         """The model's text so far, state blocks included."""
         return "".join(self._raw)
 
-    def reading(self, finish: str, counted: Trackers = NO_TRACKERS) -> StateReading:
-        """Read the state that the reply reports. ``finish`` says how it ended, ``counted`` are the story's trackers."""
+    def reading(self, finish: str, counted: Trackers = NO_TRACKERS, people: Iterable[str] = ()) -> StateReading:
+        """Read the state that the reply reports. ``finish`` says how it ended, ``counted`` are the story's trackers,
+        and ``people`` the names of its characters."""
         blocks = self._filter.raw_blocks or self._earlier
         if not blocks and self.own is not None and (call := self.own.last(extraction.REPORT)) is not None:
             return extraction.read_call(call.arguments, self.text, counted)
-        reading = read_ended(Hidden(self.text, blocks), whole=finish == "stop", own=counted)
+        reading = read_ended(Hidden(self.text, blocks), whole=finish == "stop", own=counted, people=people)
         if finish == "length" and reading.status is not BlockStatus.OK:
             return evolve(reading, problems=(*reading.problems, _TOO_SHORT))
         return reading

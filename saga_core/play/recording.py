@@ -292,7 +292,8 @@ class _Records:
             return Delta()
         declared = self.start.declared
         before = fold(self.state, Delta(declared), turn=self.state.turn, depth=self.state.depth)
-        reading, persona = reply.reading(finish, before.trackers), self.persona
+        people = (name for each in before.entities.values() if each.kind is Kind.CHARACTER for name in each.names)
+        reading, persona = reply.reading(finish, before.trackers, people), self.persona
         if self.start.report == "after" and reading.status is BlockStatus.FALLBACK:
             reading = evolve(reading, problems=())  # a block that nobody asked for is not missing
         name, sure, claims = ("", False, ()) if persona is None else (persona.name, persona.sure, persona.claims)

@@ -12,6 +12,7 @@ from attrs import frozen
 from cachetools import TTLCache
 
 from saga_core.language import every
+from saga_core.state_block.counted import CountedFilter
 from saga_core.state_block.fences import FENCE_CHARS, NEWLINES, FenceFilter, RawBlock, may_open
 from saga_core.state_block.unfenced import WHITE, ReportFilter, may_hold_report
 from saga_core.trackers import NO_TRACKERS, Trackers
@@ -352,6 +353,7 @@ class BlockFilter:
         self._echoes = EchoFilter()
         self._fences = FenceFilter()
         self._reports = ReportFilter(own)
+        self._counted = CountedFilter(own) if own else None
         self._own = own
 
     def next_part(self) -> tuple[str, BlockFilter]:
@@ -363,7 +365,7 @@ class BlockFilter:
         rest = self._echoes.feed(self._fences.finish())
         after._echoes.half = self._echoes.begun()
         rest += self._echoes.finish()
-        shown = (self._reports.feed(rest) if rest else "") + self._reports.finish()
+        shown = self._finished((self._reports.feed(rest) if rest else "") + self._reports.finish())
         opened = self._fences.raw_blocks if fence else self._reports.raw_blocks
         if fence or (earlier and opened and opened[-1].open):
             after._reports.go_on(opened[-1].body, fence or earlier)
@@ -372,7 +374,8 @@ class BlockFilter:
     @property
     def raw_blocks(self) -> tuple[RawBlock, ...]:
         """The blocks that have ended so far; after ``finish``, all blocks."""
-        return (*self._fences.raw_blocks, *self._reports.raw_blocks)
+        counted = self._counted.raw_blocks if self._counted is not None else ()
+        return (*self._fences.raw_blocks, *self._reports.raw_blocks, *counted)
 
     @property
     def blocks(self) -> tuple[str, ...]:
@@ -384,14 +387,26 @@ class BlockFilter:
 
         Raises ``RuntimeError`` after ``finish``.
         """
-        fences, reports = self._fences, self._reports
+        fences, reports, counted = self._fences, self._reports, self._counted
+        if counted is not None and not counted.in_prose:
+            shown = self._feed(text)
+            return counted.feed(shown) if shown else ""
         if _halts(text) is None and fences.in_prose and reports.in_prose and self._echoes.passes(text):
             if fences.holds_nothing() and reports.holds_nothing() and text[-1:] not in _white:
                 return text
             return reports.flow(fences.flow(text))
-        shown = fences.feed(text)
+        shown = self._feed(text)
+        return counted.feed(shown) if shown and counted is not None else shown
+
+    def _feed(self, text: str) -> str:
+        shown = self._fences.feed(text)
         shown = self._echoes.feed(shown) if shown else ""
-        return reports.feed(shown) if shown else ""
+        return self._reports.feed(shown) if shown else ""
+
+    def _finished(self, shown: str) -> str:
+        if self._counted is None:
+            return shown
+        return (self._counted.feed(shown) if shown else "") + self._counted.finish()
 
     def finish(self) -> str:
         """End the reply and return the visible text that was held back.
@@ -399,7 +414,7 @@ class BlockFilter:
         Raises ``RuntimeError`` if called twice.
         """
         rest = self._echoes.feed(self._fences.finish()) + self._echoes.finish()
-        return (self._reports.feed(rest) if rest else "") + self._reports.finish()
+        return self._finished((self._reports.feed(rest) if rest else "") + self._reports.finish())
 
 
 def hide(text: str, *, unfenced: bool = True) -> Hidden:

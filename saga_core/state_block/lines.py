@@ -60,6 +60,8 @@ class Line:
     text: str
     bullet: bool
     cut: bool = False
+    added: bool = False
+    """Whether its bullet is a plus sign, with which a list gains."""
 
 
 @define
@@ -248,7 +250,7 @@ def _count_node(more: list[Line]) -> Node:
     pairs = [split_key(line.text) for line in more]
     if all(key and key[0] not in "+-−–" for key, _ in pairs):
         return Pairs(tuple((key, _text_node(value)) for key, value in pairs))
-    return Seq(tuple(_text_node(line.text) for line in more))
+    return Seq(tuple(_text_node(f"+{line.text}" if line.added else line.text) for line in more))
 
 
 def _clean(line: str) -> str:
@@ -267,17 +269,17 @@ def _parts(lines: list[str], cut: str, own: Trackers) -> Iterator[Line]:
         indent = _INDENT.match(text)
         columns = len(indent.group().replace("\t", "    ").replace("\u3000", "  ")) if indent else 0
         text = text.strip()
-        bullet = False
+        bullet = added = False
         while mark := _BULLET.match(text):
-            text, bullet = text[mark.end() :], True
+            text, bullet, added = text[mark.end() :], True, mark[0][0] == "+"
         if not text or _RULE.fullmatch(text):
             continue
         *whole, last = _inline_fields(text, shared, own)
         is_cut = number == len(lines)
         if is_cut and any(part.count('"') % 2 or balance(part) for part in whole):
             whole, last = [], text  # what looks like the next field stands in a text that the end cut
-        yield from (Line(columns, part, bullet) for part in whole)
-        yield Line(columns, last, bullet, cut=is_cut)
+        yield from (Line(columns, part, bullet, added=added) for part in whole)
+        yield Line(columns, last, bullet, cut=is_cut, added=added)
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from saga_core.language import without_needless_marks
-from saga_core.state_block.fields import field_of, is_header
+from saga_core.state_block.fields import Kind, field_of, is_header
 from saga_core.trackers import NO_TRACKERS, Trackers
 
 _COMMENT = re.compile(r"<!--.{0,300}?-->", re.S)
@@ -35,6 +35,7 @@ _ALONE = re.compile(r"^(?P<indent>[ \t>]*)<(?P<end>/?)(?P<tag>[^<>/\s]{1,40})>[ 
 
 _PREFIX = r"(?P<prefix>[ \t\u00a0\u3000>]*+(?:[-*+•–—][ \t]+)?)"
 _STRUCK = re.compile(r"[ \t>]*+(?:[-*+•–—][ \t]+)?~~[^~]+~~[ \t]*")
+_STRUCK_OUT = re.compile(r"~~[^~\n]{1,80}~~[ \t]*(?:->|→)?[ \t]*")
 _BOX = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*+)(?:[-*+•–—][ \t]+)?(?:\[[xX✓✔]\]|[☑✅✔])[ \t]+(?P<rest>\S.*)")
 _CIRCLED = re.compile(r"(?P<prefix>[ \t\u00a0\u3000>]*+)[①-⑳⓵-⓾❶-❿➀-➓][ \t]*(?P<rest>\S.*)")
 _HEADING = re.compile(r"(?P<prefix>[ \t>]*+)#{1,6}[ \t]+(?P<rest>\S.*)")
@@ -114,6 +115,8 @@ def _line(line: str, own: Trackers) -> str:
         return line
     if _STRUCK.fullmatch(line):
         return ""
+    if "~~" in line:
+        line = _STRUCK_OUT.sub("", line)
     if "!!" in line:
         line = _TAGGED.sub(lambda found: found["key"], line)
     for dress in (_BOX, _CIRCLED):
@@ -148,4 +151,6 @@ def _row(found: re.Match[str], own: Trackers) -> str:
     """Convert a table row whose first cell names a field and whose second cell is its value; "" for other rows."""
     cells = [cell.strip() for cell in found["cells"].split("|")]
     key = cells[0].strip(_EDGES)
-    return f"{found['prefix']}{key}: {cells[1]}" if len(cells) > 1 and field_of(key, own) else ""
+    field = field_of(key, own) if len(cells) > 1 else None
+    has_columns = field is not None and field.kind is Kind.COUNT and len(cells) > 2
+    return f"{found['prefix']}{key}: {cells[1]}" if field is not None and not has_columns else ""

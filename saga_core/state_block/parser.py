@@ -6,14 +6,16 @@ import json
 import re
 import textwrap
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define, evolve, frozen
 
-from saga_core.language import nfc
+from saga_core.language import nfc, squash
 from saga_core.state_block import flow, lines
+from saga_core.state_block.by_names import is_doubtful, named_in, read_by_names
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
@@ -74,8 +76,13 @@ _ESCAPE = re.compile(r"\\[uU]([0-9a-fA-F]{4})")
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
 _ARROW = re.compile(r"->|→")
+_ESCAPED_MARK = re.compile(r"\\([\[\]{}*_+#`~-])")
+"""A mark of Markdown that a model has escaped."""
+_BRACKETS = re.compile(r"[(（\[]")
 _QUOTED_KEYS = tuple("\"'{")
 _MAX_OTHERS = 12
+_MOST_PARTS = 8
+"""The blocks into which one report is split."""
 _MAX_VALUE = 120
 _DATA_WORDS = frozenset({"yaml", "yml", "json", "json5", "text", "txt", "block"})
 """Words behind the name of a fence, which stand before the body."""
@@ -197,13 +204,18 @@ _HP = next(field for field in FIELDS if field.kind is Kind.LEVEL)
 _STATUSES = next(field for field in FIELDS if field.kind is Kind.STATUSES)
 
 
-def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) -> StateReading:
-    """Parse the body of a block. Never raises, and never guesses. ``own`` are the story's trackers.
+def parse_block(
+    body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS, people: Iterable[str] = ()
+) -> StateReading:
+    """Parse the body of a block. Never raises, and never guesses. ``own`` are the story's trackers, and ``people`` the
+    names of its characters.
 
     ``closed`` is False for a block that was cut by the end of the text. Its complete lines count; the last line is
     dropped, and its field is named in ``invalid``. A body longer than ``MAX_BODY`` characters is cut to that length.
     """
-    if closed and says_nothing(body) and body.strip()[:1] not in ("<", ".", "…"):  # not a placeholder
+    if (
+        closed and says_nothing(body) and not named_in(body, own) and body.strip()[:1] not in ("<", ".", "…")
+    ):  # not a placeholder
         return StateReading()
     findings = _Findings()
     if not closed:
@@ -211,6 +223,10 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
     if len(body) > MAX_BODY:
         findings.problem(f"the block has {len(body)} characters; the first {MAX_BODY} are read")
         body, closed = body[:MAX_BODY], False
+    if body.count("\\n") > 1 and body.strip().count("\n") < 2 and not _MAP_START.match(body.lstrip()):
+        body = body.replace("\\n", "\n")  # line ends that were escaped
+    if len(_ESCAPED_MARK.findall(body)) > 1 and not _MAP_START.match(body.lstrip()):
+        body = _ESCAPED_MARK.sub(r"\1", body)
     body = _ESCAPED_KEY.sub(lambda key: _ESCAPE.sub(lambda each: chr(int(each[1], 16)), key[0]), body)
     body = _MACRO.sub(_filled, nfc(body)).replace("\u2212", "-")
     if (listed := _LISTED.match(body)) and field_of(listed["key"], own):
@@ -231,6 +247,8 @@ def parse_block(body: str, *, closed: bool = True, own: Trackers = NO_TRACKERS) 
         _read_lines(whole, cut, findings, own)
     if closed and text.removeprefix("---").lstrip()[:1] in _QUOTED_KEYS:
         findings = _as_yaml(written, findings, own)
+    if own:
+        _mend_by_names(written, findings, own, people)
     if own.profile:  # what is reported nevertheless is told nowhere
         for name in filter(lambda name: not own.asks(name), UNTOLD):
             findings.values.pop(name, None)
@@ -257,6 +275,25 @@ def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
     over_lines = any(lines.balance(line) or line.count("'") % 2 or line.count('"') % 2 for line in body.splitlines())
     is_better = bool(found.problems) or over_lines or findings.readable > found.readable
     return findings if is_better and findings.readable >= found.readable and not findings.problems else found
+
+
+def _mend_by_names(body: str, findings: _Findings, own: Trackers, people: Iterable[str]) -> None:
+    """Read by its name what the readers of lines and values have missed of a tracker, or misread."""
+    read: tuple[CountReport, ...] = findings.values.get("counts", ())
+    missed = named_in(body, own) - {each.tracker for each in read}
+    if not read and not missed:
+        return
+    met = (*(findings.values.get("present") or ()), *findings.values.get("npc_met", ()))
+    text = body.casefold()
+    named = [name for name in (*people, *met) if name.casefold() in text and not _BRACKETS.search(name)]
+    known = frozenset(map(squash, named))
+    wanted = missed | {each.tracker for each in read if is_doubtful(each, own, known)}
+    found = [each for each in read_by_names(body, own, named) if each.tracker in wanted] if wanted else []
+    if found:
+        mended = {each.tracker for each in found}
+        findings.values["counts"] = (*(each for each in read if each.tracker not in mended), *found)[:MAX_ENTRIES]
+        findings.readable |= mended
+        findings.copied -= mended
 
 
 def _node_of(told: yaml.Node | None) -> Node:
@@ -293,21 +330,22 @@ def read_reply(text: str, own: Trackers = NO_TRACKERS) -> StateReading:
     return read_hidden(hide(text), own)
 
 
-def read_hidden(hidden: Hidden, own: Trackers = NO_TRACKERS) -> StateReading:
+def read_hidden(hidden: Hidden, own: Trackers = NO_TRACKERS, people: Iterable[str] = ()) -> StateReading:
     """``read_reply`` for a reply whose blocks are already hidden. Loose blocks count only if no fenced one exists."""
     blocks = _readable(hidden)
     if not blocks:
         why = "the only state block is inside the thinking" if hidden.blocks else "there is no state block"
         return StateReading(hidden.visible, BlockStatus.FALLBACK, problems=(why,))
-    last = _counting(blocks)
-    parsed = parse_block(last.body, closed=last.closed, own=own)
+    people = tuple(people) if own else ()
+    last = _counting(_joined(blocks, own))
+    parsed = parse_block(last.body, closed=last.closed, own=own, people=people)
     problems = (UNFENCED, *parsed.problems) if last.unfenced else parsed.problems
     if len(blocks) > 1:
         problems = (f"there are {len(blocks)} state blocks; the last counts", *problems)
     return evolve(parsed, visible=hidden.visible, problems=problems)
 
 
-def read_ended(hidden: Hidden, *, whole: bool, own: Trackers = NO_TRACKERS) -> StateReading:
+def read_ended(hidden: Hidden, *, whole: bool, own: Trackers = NO_TRACKERS, people: Iterable[str] = ()) -> StateReading:
     """``read_hidden`` for a reply that is known to have ended by itself (``whole``) or to have been cut off.
 
     In a reply that ended by itself, an open block only lacks its closing fence, unless its last line is incomplete.
@@ -315,7 +353,7 @@ def read_ended(hidden: Hidden, *, whole: bool, own: Trackers = NO_TRACKERS) -> S
     if whole:
         ended = (block if is_half(block.body) else evolve(block, closed=True, open=False) for block in hidden.blocks)
         hidden = Hidden(hidden.visible, tuple(ended))
-    reading = read_hidden(hidden, own)
+    reading = read_hidden(hidden, own, people)
     blocks = _readable(hidden)
     last = _counting(blocks) if blocks else None
     if last is None or not last.open or reading.status is BlockStatus.FALLBACK:
@@ -333,6 +371,19 @@ def is_half(body: str) -> bool:
 def _readable(hidden: Hidden) -> list[RawBlock]:
     read = [block for block in hidden.blocks if not block.thinking]
     return [block for block in read if not block.unfenced] or read
+
+
+def _joined(blocks: list[RawBlock], own: Trackers) -> list[RawBlock]:
+    """The blocks, as one if a report is split into several that state different fields, some of them trackers."""
+    if len(blocks) < 2 or not own or len(blocks) > _MOST_PARTS or not all(block.closed for block in blocks[:-1]):
+        return blocks
+    stated = [parse_block(block.body, closed=block.closed, own=own).stated for block in blocks]
+    fields = [name for names in stated for name in names]
+    counted = {each.name for each in own}
+    parts = sum(bool(counted.intersection(names)) for names in stated)
+    if not all(stated) or len(set(fields)) < len(fields) or parts < len(blocks) - 1:
+        return blocks
+    return [evolve(blocks[-1], body="\n".join(block.body.strip("\n") for block in blocks))]
 
 
 def _counting(blocks: list[RawBlock]) -> RawBlock:

@@ -172,7 +172,7 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     if not tail and not ended:
         begun = _decomposed(word)
         found = next((sort for sort, beginnings in _BEGINNINGS if begun in beginnings), Sort.NO)
-        if found is Sort.NO and any(_decomposed(each.name).startswith(begun) for each in counted):
+        if found is Sort.NO and begun in counted.beginnings:
             return Sort.BEGUN_KEY
         if found is Sort.NO and "\\" in word:
             return Sort.BEGUN_KEY

@@ -8,6 +8,7 @@ from saga_core.trackers.genres import guessed_profile, trackers_of
 from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, ROMANCE, UNTOLD, checked_profile
 from saga_core.trackers.reading import (
     UnreadableValue,
+    moved_items,
     read_value,
     shown_due,
     shown_value,
@@ -29,6 +30,7 @@ from saga_core.trackers.tracker import (
     Whose,
     ends,
     pair,
+    same_words,
 )
 
 __all__ = [
@@ -55,10 +57,12 @@ __all__ = [
     "declaration_of",
     "ends",
     "guessed_profile",
+    "moved_items",
     "pair",
     "read_table",
     "read_threads",
     "read_value",
+    "same_words",
     "shown_due",
     "shown_value",
     "start_value",

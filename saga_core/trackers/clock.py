@@ -189,18 +189,20 @@ def _without_hours(plain: str) -> str:
 
 def _passed(plain: str) -> int | None:
     """The minutes that a text says have passed; None if it names no length of time."""
+    most, minutes = 0, 0.0
     for language in every():
-        total: float | None = None
-        for found in _lengths(language).finditer(plain):
-            said = {name: part for name, part in found.groupdict().items() if part}
-            minutes = next((each for each in _UNITS if f"u{each}" in said), DAY)
-            number = said.get("number", "")
-            count = _counts(language).get(number or said.get("spelled", ""))
-            count = _count(number) if count is None else count
-            total = (total or 0) + (count + ("half" in said) / 2) * minutes
-        if total is not None:
-            return -round(total) if plain.startswith("-") else round(total)
-    return None
+        found = list(_lengths(language).finditer(plain))
+        if len(found) > most:
+            most, minutes = len(found), sum(_minutes(each, language) for each in found)
+    return (-round(minutes) if plain.startswith("-") else round(minutes)) if most else None
+
+
+def _minutes(length: re.Match[str], language: Language) -> float:
+    said = {name: part for name, part in length.groupdict().items() if part}
+    unit = next((each for each in _UNITS if f"u{each}" in said), DAY)
+    number = said.get("number", "")
+    count = _counts(language).get(number or said.get("spelled", ""))
+    return ((_count(number) if count is None else count) + ("half" in said) / 2) * unit
 
 
 def _count(digits: str) -> float:

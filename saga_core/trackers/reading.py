@@ -8,9 +8,9 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import all_of, clean_name, every, normalized, squash
+from saga_core.language import NEVER, all_of, any_of, clean_name, every, normalized, squash
 from saga_core.trackers import clock
-from saga_core.trackers.tracker import LONGEST_TEXT, Tracker, TrackerKind
+from saga_core.trackers.tracker import LONGEST_TEXT, Tracker, TrackerKind, same_words
 from saga_core.values import Value
 
 MOST_ITEMS = 32
@@ -46,30 +46,86 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
     if tracker.kind is TrackerKind.LIST:
         return _items(parts)
     text = (", " if tracker.kind is TrackerKind.TEXT else " ").join(part.strip() for part in parts if part.strip())
-    text = re.split(r"\s{0,4}(?:->|=>|→|⇒)\s{0,4}", text)[-1].strip()
+    *before_it, text = map(str.strip, _ARROW.split(text))
+    if sum_of := _SUM_OF.match(text):
+        before_it, text = [text], text[sum_of.end() :]
+    if before_it and tracker.numeric and tracker.kind is not TrackerKind.CLOCK:
+        text = _absolute(text)
     if not text or squash(text) in _unchanged():
         return Reading()
     if tracker.kind is TrackerKind.CLOCK:
         now = before if isinstance(before, int) else 0
-        at, by = clock.read_time(text, now, first_day(tracker), week(tracker))
+        at, by = _time(tracker, text, now)
         if at is None and by is None:
             raise UnreadableValue(f"{text[:40]!r} is no time")
         return Reading(at, by or 0)
     if tracker.numeric:
         return _number(tracker, text)
     if tracker.kind is TrackerKind.FLAG:
-        flag = _flags().get(squash(text.partition("(")[0]))
+        flag = _flags().get(squash(_head(text)))
         if flag is None:
             raise UnreadableValue(f"{text[:40]!r} is neither yes nor no")
         return Reading(flag)
     if tracker.kind is TrackerKind.CHOICE:
-        wanted = (squash(text), squash(text.partition("(")[0]))
-        option = next((name for _, name in tracker.steps if squash(name) in wanted), None)
+        option = _option(tracker, text)
         if option is None:
             options = ", ".join(name for _, name in tracker.steps)
             raise UnreadableValue(f"{text[:40]!r} is none of {options}")
         return Reading(option)
-    return Reading(clean_name(text)[:LONGEST_TEXT])
+    quoted = _QUOTED_TEXT.fullmatch(text)
+    return Reading(clean_name(quoted[1] if quoted else text)[:LONGEST_TEXT])
+
+
+_MINUS = any_of(lambda each: each.values.minus)
+_PLUS = any_of(lambda each: each.values.plus)
+_LOSS = any_of(lambda each: each.values.loss)
+_GAIN = any_of(lambda each: each.values.gain)
+_BECOMES = any_of(lambda each: each.values.becomes)
+_QUOTED_TEXT = re.compile(r"[\"“「『]([^\"“”「」『』]+)[\"”」』]\s*[—–(（-].*")
+"""A text in quotation marks with an explanation behind it."""
+_FROM_HOUR = re.compile(rf".*\d:\d\d\s*\w{{0,3}}?(?:{_BECOMES})\s*(?=\D{{0,12}}\d{{1,2}}:\d\d)")
+
+
+def _time(tracker: Tracker, text: str, now: int) -> tuple[int | None, int | None]:
+    """The time that a text names, or the minutes that it says have passed. What explains it behind it does not count:
+    ``10:20 — about twenty minutes later``, ``+20m (a short walk)``."""
+    text = text[moved.end() :] if (moved := _FROM_HOUR.match(text)) else text
+    head = _COMMENT.split(text, maxsplit=1)[0]
+    texts = [text]
+    if head != text and (re.search(r"\d:\d\d", head) or text[:1] == "+"):
+        texts.insert(0, head)
+    figures = _in_figures(text)
+    texts.insert(0 if re.search(r"\d\d", figures) and figures != text else len(texts), figures)
+    for each in texts:
+        at, by = clock.read_time(each, now, first_day(tracker), week(tracker))
+        if at is not None or by is not None:
+            return at, by
+    return None, None
+
+
+_ARROW = re.compile(r"\s{0,4}(?:-{1,3}>|={1,3}>|→|⇒|➔|➜|➡\ufe0f?|⟶)\s{0,4}")
+_SUM_OF = re.compile(r".*\d[^=]{0,12}[+\-−]\s{0,2}\d[^=]{0,12}=\s{0,4}(?=[^\d]{0,6}\d)", re.DOTALL)
+"""What stands before the result of a sum that is written out: ``20 + 7 = 27``."""
+_COMMENT = re.compile(r"\s[—–-]\s|[(（；;]|，(?=[^，]*\Z)")
+
+
+def _head(text: str) -> str:
+    """``text`` without a remark behind it: in parentheses, or behind a dash or a comma."""
+    return re.split(r"[(,;，；]|\s[—–-]\s", normalized("NFKC", text), maxsplit=1)[0]
+
+
+def _option(tracker: Tracker, text: str) -> str | None:
+    """The option that a text names, also by a word of another language or among other words; None for none or two."""
+    for wanted in (squash(text), squash(_head(text))):
+        for _, name in tracker.steps:
+            if squash(name) == wanted or wanted in same_words(name):
+                return name
+    words = set(map(squash, re.findall(r"\w+", _head(text))))
+    joined = [word for word in words if not word.isascii()]
+    words |= {word[:end] for word in joined for end in range(1, len(word)) if len(word) - end <= 3}
+    words |= {word[start:] for word in joined for start in range(1, len(word)) if len(word) <= 3}
+    among = [name for _, name in tracker.steps if words & {squash(name), *same_words(name)}]
+    return among[0] if len(among) == 1 else None
 
 
 def time_in(clock_: Tracker, text: str, now: int | None) -> int | None:
@@ -175,13 +231,72 @@ def _in_digits(written: str) -> int:
     return round(sum(float(digits.replace(",", "")) * _PLACES[place] for digits, place in parts))
 
 
+_FROM_TO = re.compile(rf"\d{{1,12}}(?:/\d{{1,12}})?\s*\w{{0,3}}?(?:{_BECOMES})\s*(?P<now>[+\-]?\d{{1,12}})")
+_SAID = tuple(
+    (re.compile(rf"(?<!\w)(?:{words})\s*(?=\d)", re.IGNORECASE), sign)
+    for words, sign in ((f"{_MINUS}|[↓⬇▼▽🔻📉]", "-"), (f"{_PLUS}|[↑⬆▲△🔺📈]", "+"))
+)
+_REMARK = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+
+
+@cache
+def _spelled() -> re.Pattern[str]:
+    words = sorted(_NUMBER_WORDS, key=len, reverse=True)
+    latin, others = (
+        "|".join(re.escape(word) for word in words if word.isascii() is is_latin) for is_latin in (True, False)
+    )
+    spaced, joined = (
+        "|".join(each.grammar.spelled for each in every() if (each.grammar.stands is None) is has_spaces)
+        for has_spaces in (True, False)
+    )
+    return re.compile(
+        rf"(?<![^\W\d_])(?:{spaced or NEVER}|(?:{latin})\b|(?:{others})(?![^\W\d_]))|{joined or NEVER}", re.I
+    )
+
+
+_NUMBER_WORDS = {
+    word: int(number)
+    for each in every()
+    for word, number in {**each.clock.numbers, **each.amounts.numbers}.items()
+    if number == int(number) and (len(word) > 2 or not word.isascii())
+}
+
+
+def _in_figures(text: str) -> str:
+    """``text`` with a number in words as one in digits: ``minus three``."""
+
+    def digits(found: re.Match[str]) -> str:
+        number = next((n for each in every() if (n := each.grammar.number(found[0])) is not None), None)
+        number = _NUMBER_WORDS.get(found[0].casefold()) if number is None else number
+        return found[0] if number is None else str(number)
+
+    if any(map(str.isdigit, text)):
+        return text
+    return _spelled().sub(digits, re.sub(r"(?<!\S)\S{1,8}(?!\S)", digits, text))
+
+
+def _change_in_words(text: str) -> str:
+    """``text`` with the sign of a number that stands in words: ``rises by 3``, and without what was before."""
+    outside = _REMARK.sub(" ", text).strip()
+    text = outside if any(map(str.isdigit, outside)) else text.strip("()[] ")
+    if moved := _FROM_TO.search(text):
+        return moved["now"] if moved["now"][0] not in "+-" else f"={moved['now']}"
+    for words, sign in _SAID:
+        text = words.sub(sign, text)
+    loss, gain = (re.search(words, text, re.IGNORECASE) for words in (_LOSS, _GAIN))
+    if bool(loss) != bool(gain) and not re.search(r"[+\-=]\s*\d", text):
+        text = re.sub(r"\d", lambda first: f"{'-' if loss else '+'}{first[0]}", text, count=1)
+    return text
+
+
 def _number(tracker: Tracker, text: str) -> Reading:
     plain = _plain(text)
+    step = next((number for number, name in tracker.steps if squash(name) == squash(plain.lstrip("="))), None)
+    if step is not None and tracker.kind is not TrackerKind.MONEY:
+        return Reading(step)
+    plain = _change_in_words(_in_figures(plain))
     if tracker.kind is TrackerKind.MONEY and tracker.steps:
         return _money(tracker, plain)
-    step = next((number for number, name in tracker.steps if squash(name) == squash(plain.lstrip("="))), None)
-    if step is not None:
-        return Reading(step)
     found = _NUMBER.search(_SYMBOL.sub("", plain) if tracker.kind is TrackerKind.MONEY else plain)
     if found is None or found["rest"]:
         raise UnreadableValue(f"{text[:40]!r} is no whole number")
@@ -199,12 +314,14 @@ _SUM = re.compile(
 
 
 def _money(tracker: Tracker, plain: str) -> Reading:
-    names = sorted(((squash(name), worth) for worth, name in tracker.steps), key=lambda coin: -len(coin[0]))
+    coins = ((key, worth) for worth, name in tracker.steps for key in {squash(name), *same_words(name)})
+    names = sorted(coins, key=lambda coin: -len(coin[0]))
+    plain = _coins_first(plain, "|".join(re.escape(name) for name, _ in names))
     bare = _bare_coin(tracker)
     total, sign, relative, seen = 0, 1, False, False
     for found in _SUM.finditer(plain):
         coin = squash(found["coin"].partition("(")[0])
-        worth = next((worth for name, worth in names if coin.startswith(name)), None)
+        worth = next((worth for name, worth in names if name in coin), None)
         if found["before"] or found["after"] or (worth is None and "." in found["digits"]):
             worth = tracker.steps[-1][0]  # a sign of a currency stands for its largest coin
         if worth is None and (coin and seen):
@@ -227,6 +344,18 @@ def _bare_coin(tracker: Tracker) -> int:
     return called[0] if len(called) == 1 else tracker.steps[0][0]
 
 
+def _coins_first(text: str, coins: str) -> str:
+    """``text`` with each coin behind its number: ``{gold: 2, silver: 4}``, and two silver in Korean order."""
+    if not re.match(rf"[\s\"'{{(=]*(?:{coins})[^\d+\-]{{0,4}}[+\-]?\d", text, re.IGNORECASE):
+        return text
+    return re.sub(
+        rf"(?P<coin>{coins})[^\d+\-,;]{{0,4}}(?P<count>[+\-]?\d[\d,]{{0,14}})",
+        lambda found: f"{found['count'].rstrip(',')} {found['coin']} ",
+        text,
+        flags=re.IGNORECASE,
+    )
+
+
 def _coins(tracker: Tracker, value: int) -> str:
     if value < 0:
         return f"-{_coins(tracker, -value)}"
@@ -242,12 +371,15 @@ def _coins(tracker: Tracker, value: int) -> str:
 
 
 def _items(parts: Sequence[str]) -> Reading:
-    items = [each for part in parts for each in re.split(r"[,，、;；]", part) if each.strip()]
+    joined = _ARROW.split(_LIST_WITH_REMARK.sub(r"\1", ", ".join(parts)))[-1]
+    parts = [joined.strip().strip("[]［］【】")] if joined != ", ".join(parts) else parts
+    items = [each for part in parts for each in re.split(r"[,，、;；]", part.strip("【】［］")) if each.strip()]
+    items = [moved for each in items for moved in (moved_items(each) or (each,))]
     added: list[str] = []
     removed: list[str] = []
     whole: list[str] = []
     for item in items:
-        text = item.strip()
+        text = normalized("NFKC", item).strip()
         name = clean_name(text.lstrip("+-−–= "))[:LONGEST_TEXT]
         if not name:
             continue
@@ -258,6 +390,18 @@ def _items(parts: Sequence[str]) -> Reading:
             return Reading()
         return Reading(tuple(dict.fromkeys(said))[:MOST_ITEMS]) if items else Reading()
     return Reading(added=(*added, *whole), removed=tuple(removed))
+
+
+_LIST_WITH_REMARK = re.compile(r"\A\s*[\[［【]([^\[\]［］【】]*)[\]］】]\s*[(（—–].*", re.DOTALL)
+_QUOTED_ITEM = re.compile(r"[「『“\"']([^「」『』“”\"']{1,80})[」』”\"']")
+
+
+def moved_items(text: str) -> tuple[str, ...]:
+    """The items, each with its sign, whose gain or loss stands in words beside their quoted names."""
+    names = _QUOTED_ITEM.findall(text)
+    words = _QUOTED_ITEM.sub(" ", text) if names else ""
+    loss, gain = (re.search(each, words, re.IGNORECASE) for each in (_LOSS, _GAIN))
+    return tuple(f"{'-' if loss else '+'}{name}" for name in names) if bool(loss) != bool(gain) else ()
 
 
 @cache

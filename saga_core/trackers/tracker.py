@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache, cached_property
@@ -167,19 +168,31 @@ class Tracker:
 
 
 @cache
-def _names_of_profiles() -> Mapping[str, frozenset[str]]:
-    """The keys of what profiles count by themselves, each with the keys of the same in all languages."""
+def _in_every_language() -> Mapping[str, frozenset[str]]:
+    """The keys of what is often counted, each with the keys of the same in all languages: what profiles count by
+    themselves, and the words for other trackers, options and coins."""
     found: dict[str, frozenset[str]] = {}
-    for lists in ([each.profiles.romance for each in every()], [each.profiles.mystery for each in every()]):
-        for rows in zip(*lists, strict=True):
-            keys = frozenset(squash(row.partition("|")[0]) for row in rows)
-            found |= {key: found.get(key, keys) | keys for key in keys}
+    profiles = ([each.profiles.romance for each in every()], [each.profiles.mystery for each in every()])
+    rows = [[row.partition("|")[0] for row in same] for lists in profiles for same in zip(*lists, strict=True)]
+    words: dict[str, list[str]] = {}
+    for language in every():
+        for concept, names in language.counted:
+            words.setdefault(concept, []).extend(names)
+    for same in (*rows, *words.values()):
+        keys = frozenset(map(squash, same))
+        found |= {key: found.get(key, keys) | keys for key in keys}
     return found
+
+
+def same_words(word: str) -> frozenset[str]:
+    """The keys of what means the same as ``word``, if it is a name of what is often counted."""
+    return _in_every_language().get(squash(word), frozenset())
 
 
 @frozen
 class Trackers:
-    """The trackers of a story in the order of their declaration. Names are found in any spelling."""
+    """The trackers of a story in the order of their declaration. Names are found in any spelling, and those of what is
+    often counted in every language."""
 
     declared: tuple[Tracker, ...] = ()
     gone: tuple[str, ...] = ()
@@ -188,17 +201,44 @@ class Trackers:
     """What sort of story it is; empty for an adventure that nobody has chosen."""
 
     @cached_property
+    def in_text(self) -> re.Pattern[str]:
+        """Finds the names in a text in NFKC, in any spelling, as the group ``name``. In scripts without spaces, a
+        particle or a suffix may follow, and any letter may precede."""
+        spaced: list[str] = []
+        joined: list[str] = []
+        for name in sorted({normalized("NFKC", name) for name, _ in self.names()}, key=len, reverse=True):
+            spelled = r"[\s_-]?".join(map(re.escape, re.split(r"[\W_]+", name)))
+            (spaced if name.isascii() else joined).append(spelled)
+        latin, others = (f"(?:{'|'.join(spelled) or '(?!)'})" for spelled in (spaced, joined))
+        ends = r"(?![^\W\d_])"
+        return re.compile(
+            rf"(?P<name>(?<![^\W_]){latin}{ends}|{others})(?:(?<=[^\x00-\x7f])[^\W\d_\x00-\x7f]{{0,2}})?{ends}", re.I
+        )
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """The decomposed letters with which a name may begin, up to the whole name."""
+        whole = ("".join(filter(str.isalnum, normalized("NFKD", name.casefold()))) for name, _ in self.names())
+        return frozenset(name[:length] for name in whole for length in range(len(name) + 1))
+
+    @cached_property
     def _by_key(self) -> dict[str, Tracker]:
         return {each.key: each for each in self.declared}
 
     def find(self, name: str) -> Tracker | None:
-        """The tracker of that name, in any spelling and with or without a remark in parentheses. What a profile counts
-        by itself is found by its name in every language."""
+        """The tracker of that name, in any spelling and with or without a remark in parentheses."""
         if not self.declared:
             return None
         head = squash(normalized("NFKC", name).partition("(")[0])
-        keys = (squash(name), head, *_names_of_profiles().get(head, ()))
+        keys = (squash(name), head, *_in_every_language().get(head, ()))
         return next((self._by_key[key] for key in keys if key in self._by_key), None)
+
+    def names(self) -> Iterator[tuple[str, Tracker]]:
+        """Every name by which a tracker is found, with the tracker; its own names come first."""
+        yield from ((each.name, each) for each in self.declared)
+        for each in self.declared:
+            same = _in_every_language().get(each.key, frozenset()) - self._by_key.keys()
+            yield from ((key, each) for key in sorted(same))
 
     def with_more(self, more: Iterable[Tracker]) -> Trackers:
         """These trackers and ``more``. One of a known name replaces the earlier one in its place."""

@@ -13,6 +13,7 @@ _BOUNDS = {
     "saga_core/language/tables.py": 220,  # a window beside fixed words, and lines of tables of ours
     "saga_server/admin/endpoint_list.py": 500,  # a row of a page of ours
     "saga_core/state_block/markup.py": 2_000,  # a line
+    "saga_core/state_block/by_names.py:_BEFORE_SUBJECT": 60,
     "saga_core/state_block/records.py": 1_000,  # an element
     "saga_core/state_block/records.py:_gives": 120,
     "saga_core/state_block/records.py:_ended": 240,

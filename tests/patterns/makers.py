@@ -24,11 +24,11 @@ from saga_core.naming import calls_herself, cast, evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import episodes, questions
 from saga_core.state_block import amounts as quantities
+from saga_core.state_block import by_names, read_reply, records
 from saga_core.state_block import filter as echoes
-from saga_core.state_block import read_reply, records
 from saga_core.text_prompt import read_prompt, reading
 from saga_core.text_prompt.templates import TEMPLATES
-from saga_core.trackers import clock, genres
+from saga_core.trackers import Tracker, TrackerKind, Trackers, clock, genres, read_value
 from saga_core.transcript import dialogue, persona, read_transcript, request_kind
 from saga_core.world import key_patterns
 from saga_server.process.masking import Mask
@@ -115,6 +115,11 @@ def call_all() -> None:
     questions._hints()
     for text in ("it is late", "at three o'clock", "three days later", "Friday 8:30", "2일 5:00"):
         clock.read_time(text, 0, 0, ())
+    gold = Tracker(name="gold", kind=TrackerKind.MONEY, steps=((1, "copper"), (10, "silver")))
+    list(by_names.read_by_names("gold: Mara 1", Trackers((gold,)), _NAMES))
+    for text in ("silver: 2", "two silver", "silver 2 spent"):
+        read_value(gold, text)
+    read_value(Tracker(name="clues", kind=TrackerKind.LIST), '"rope" lost')
     genres.guessed_profile("a card")
     Mask.of(["sk-a long key"])("Nobody said sk%2Da long key.")
     as_note("Mara is here.", "en")

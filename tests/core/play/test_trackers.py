@@ -334,8 +334,8 @@ async def test_a_feeling_between_two_who_are_here_is_told(saga: Saga, chat: Fron
     assert "Mina (→ Joon affection: +40 (friendly))" in (await chat.begin("And now?")).context.text
 
 
-@pytest.mark.parametrize(("key", "name"), [("affection", "호감"), ("Time", "시각"), ("計画", None), ("gold", None)])
-def test_what_a_profile_counts_has_its_name_in_every_language(key: str, name: str | None) -> None:
+@pytest.mark.parametrize(("key", "name"), [("affection", "호감"), ("Time", "시각"), ("計画", "계획"), ("gold", None)])
+def test_what_is_often_counted_has_its_name_in_every_language(key: str, name: str | None) -> None:
     found = NO_TRACKERS.in_profile("romance", trackers_of("romance", "ko")).find(key)
     assert (found.name if found is not None else None) == name
 

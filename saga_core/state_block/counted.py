@@ -1,0 +1,243 @@
+"""Hides reports of what a story counts that have neither a fence of their own nor the form's own names. Sans-IO.
+
+Models put the report into JSON, a table, a list, brackets, or bare lines, with a heading or without. What tells it from
+the story are the names of the trackers: lines that state three fields or more, at least two of them trackers, are a
+report, up to the next line of prose. Where they are set like the panel of a card, with pictures or HTML, they are read,
+and shown as well.
+
+A line of prose passes as soon as its first characters show that it is one. All others are looked at whole. Both are
+decided for each beginning of a line, so that the result does not depend on how the reply is split.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from saga_core.language import squash
+from saga_core.state_block.by_names import named_in, without_heads
+from saga_core.state_block.fences import RawBlock
+from saga_core.state_block.fields import FIELDS, HEADERS, field_of, is_header
+from saga_core.trackers import Trackers
+
+LONGEST = 20_000
+"""The characters of a report. A longer one is shown."""
+_LONGEST_LINE = 2_000
+_LONGEST_HEAD = 60
+_LONGEST_NAME = 20
+"""The characters of a line that is a name alone, as a heading among the lines of a report."""
+_LONGEST_OPENED = 160
+"""The characters of a line that begins with a bracket, a mark or a call in which the first tracker stands."""
+_MOST_HEADS, _MOST_OTHERS = 5, 40
+_LEAST_FIELDS, _LEAST_TRACKERS = 3, 2
+_MOST_LOOKED_AT = 100_000
+"""The characters of a reply in which lines are looked for that begin a report. Behind them all is shown."""
+_WINDOW = 80
+_SIGNS = re.compile(r"[^\w\s]|[\d\n]")
+_END = "\0"
+"""Stands behind a text that goes on, where nothing else may."""
+_DRESS = re.compile(r"(?:[^\w\n]|_|\d{1,2}[.)][ \t])*")
+_OPENS = re.compile(r"[ \t>]*(?:\*\*|#|[|\[【<({｛（《〈『〔※◆■]|\"[\[{]|[-=_~`]{3})")
+_DATA = re.compile(r"[ \t>]*+(?:(?:\\?[`~]){3,}[\w.+-]{0,20}|[\[{｛<][^\n]{0,60})[ \t]*")
+_CALL = re.compile(r"[a-z_]{1,24}(?:[({]|\Z)|[A-Z]{1,12}(?:[({:]|\Z)|[^\W\d]{1,20}[:：]")
+_WORD = re.compile(r"[^\W_](?:[\w .'’-]{0,38}\w)?")
+_KEY_IN = re.compile(r"(?<!\w)(?P<key>[^\W\d][\w -]{0,30}?)[\"'*\]`）)】]{0,4}[ \t]*[:：=＝]")
+_KEY = re.compile(r"(?:[^\w\n]|\d{1,2}[.)][ \t])*(?P<key>[^\W\d][\w -]{0,30}?)[\"'*\]`）)】]{0,4}[ \t]*[:：=＝]")
+_BARE = re.compile(r"[^\w\n]*[\w -]{1,30}[^\w\n]*\n?")
+_FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})[\w.+-]{0,20}[ \t]*\n?")
+_HEAD = re.compile(r"[ \t>]*(?:\*\*|#{1,6}|[\[【<(（《〈〔※◆■＊|]|[-=*_]{3,})[^\n]{0,60}|[^\n.!?。！？]{1,40}[:：]")
+_ENDS_SENTENCE = re.compile(r"[.!?。！？…][\"'”’*_)\]】」』]{0,3}[ \t]*\Z")
+_GOES_ON = re.compile(r"[ \t]+\S|[-+*•·|<>{}\[\](),\"'`~]|[^\n]{0,40}[:：=＝|]|[^\w\s]")
+_TOLD = re.compile(r"[\"“「][^\"\n]{30,}[.!?。！？…][\"”」]")
+"""A story inside of a report: a reply that is one whole JSON."""
+_PANEL = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]|<(?:div|p|span|details|table|center|font)\\b")
+
+
+class _Line(Enum):
+    STATES = "it states a field"
+    HEAD = "a heading, a fence or a bracket, before which or behind which fields may stand"
+    BLANK = "an empty line"
+    GOES_ON = "it belongs to the lines above it, if those state fields"
+    PROSE = "a line of the story"
+
+
+class CountedFilter:
+    """Hides such reports in one reply while it streams. Feed it the output of a ``ReportFilter``."""
+
+    def __init__(self, own: Trackers) -> None:
+        self._own = own
+        of_form = (name for each in FIELDS for name in (each.name, *each.aliases.split()))
+        self._names = tuple({squash(name) for name in (*(name for name, _ in own.names()), *of_form, *HEADERS)})
+        self._joined = tuple(name for name in self._names if not name.isascii())
+        self._line = ""
+        self._seen = self._looked_at = 0
+        """The characters of the line so far whose beginnings may belong to a report."""
+        self._sure = False
+        """Whether the line states a tracker, however it goes on."""
+        self._passing = False
+        """Whether the rest of this line is prose."""
+        self._lines: list[str] = []
+        self._trackers: set[str] = set()
+        self._fields: set[str] = set()
+        self._size = self._heads = self._others = 0
+        self._is_data = False
+        """Whether a fence or a bracket was opened."""
+        self._bare = False
+        """Whether the latest line is the name of a field alone, whose value stands in the next."""
+        self._shown = False
+        self._gap = ""
+        self._blocks: list[RawBlock] = []
+
+    @property
+    def raw_blocks(self) -> tuple[RawBlock, ...]:
+        """The reports that have ended so far, in order."""
+        return tuple(self._blocks)
+
+    @property
+    def in_prose(self) -> bool:
+        """Whether what comes next in this line is shown as it is."""
+        return self._passing
+
+    def feed(self, text: str) -> str:
+        """Add a chunk and return the visible text that can be sent now."""
+        out: list[str] = []
+        at = 0
+        while at < len(text):
+            end = text.find("\n", at)
+            piece, at = (text[at:], len(text)) if end < 0 else (text[at : end + 1], end + 1)
+            if self._passing:
+                self._show(piece, out)
+                self._passing = not piece.endswith("\n")
+                continue
+            self._line += piece
+            if not self._belongs():
+                line = self._taken()
+                self._end(out)
+                self._show(line, out)
+                self._passing = not line.endswith("\n")
+            elif piece.endswith("\n"):
+                self._take(self._taken(), out)
+        return "".join(out)
+
+    def finish(self) -> str:
+        """End the reply and return the visible text that was held back."""
+        out: list[str] = []
+        if self._line:
+            self._take(self._taken(), out)
+        self._end(out, ended=True)
+        return "".join(out)
+
+    # -- lines ---------------------------------------------------------------------------------------------------------
+
+    def _taken(self) -> str:
+        line = self._line
+        self._line, self._seen, self._sure = "", 0, False
+        return line
+
+    def _belongs(self) -> bool:
+        """Whether each beginning of the line so far may belong to a report."""
+        line = self._line.rstrip("\n")
+        if len(line) > _LONGEST_LINE or self._looked_at > _MOST_LOOKED_AT:
+            return False
+        while not (self._sure or self._fields) and self._seen < len(line):
+            self._seen, self._looked_at = self._seen + 1, self._looked_at + 1
+            if not self._may_belong(line[: self._seen]):
+                return False
+        return True
+
+    def _may_belong(self, line: str) -> bool:
+        """Whether a line that goes on may belong to a report."""
+        if len(line) <= 2:
+            return True
+        dress = _DRESS.match(line)
+        begun = (line[dress.end() :] if dress else line).rstrip()
+        if not begun:
+            return len(line) <= _LONGEST_HEAD
+        if _SIGNS.match(line, len(line) - 1) and named_in(line[-_WINDOW:] + _END, self._own):
+            self._sure = True
+            return True
+        if len(line) <= _LONGEST_NAME and self._heads:
+            return True
+        if len(line) <= _LONGEST_OPENED and (self._is_data or _OPENS.match(line) or _CALL.match(begun)):
+            return True
+        if len(line) < _WINDOW and named_in(line, self._own):
+            return True
+        found = _WORD.match(begun)
+        if (
+            found is not None
+            and (is_header(found[0]) or is_header(found[0].split()[0]))
+            and len(line) <= _LONGEST_OPENED
+        ):
+            return True
+        if found is None or found.end() < len(begun):
+            return False
+        word = squash(found[0])
+        return any(name.startswith(word) for name in self._names) or any(
+            word.startswith(name) and len(word) <= len(name) + 3 for name in self._joined
+        )
+
+    def _sort(self, line: str) -> _Line:
+        line = without_heads(line)
+        bare = line.strip()
+        if not bare:
+            return _Line.BLANK
+        if named_in(line, self._own) or ((key := _KEY.match(line)) and field_of(key["key"])):
+            return _Line.STATES
+        if _FENCE.fullmatch(line) or not re.search(r"\w", line) or is_header(bare.strip("\\`~*#:[]<>/ _【】")):
+            return _Line.HEAD
+        dress = _DRESS.match(line)
+        begun = dress.end() if dress else 0
+        if self._fields and self._lines[-1].strip() and self._own.in_text.match(line, begun):
+            return _Line.GOES_ON
+        if _ENDS_SENTENCE.search(bare) and ":" not in line:
+            return _Line.PROSE
+        short = len(bare) <= (_LONGEST_HEAD if self._bare else _LONGEST_NAME)
+        if self._fields and (short or _GOES_ON.match(line)):
+            return _Line.GOES_ON
+        if not self._fields and (_HEAD.fullmatch(bare) or (self._heads and (short or _KEY.match(line)))):
+            return _Line.HEAD
+        return _Line.PROSE
+
+    def _take(self, line: str, out: list[str]) -> None:
+        sort = self._sort(line) if self._size + len(line) <= LONGEST else _Line.PROSE
+        if sort is _Line.HEAD and not self._fields:
+            is_key = _KEY.match(line) is not None
+            self._heads, self._others = self._heads + (not is_key), self._others + is_key
+            self._is_data = self._is_data or _DATA.fullmatch(line.strip()) is not None
+        if sort is _Line.PROSE or self._heads > _MOST_HEADS or self._others > _MOST_OTHERS:
+            self._end(out)
+            self._show(line, out)
+            return
+        self._lines.append(line)
+        self._size += len(line)
+        self._bare = sort is _Line.STATES and _BARE.fullmatch(line) is not None
+        if sort is _Line.STATES:
+            named = named_in(line, self._own)
+            self._trackers |= named
+            keys = (found["key"] for found in _KEY_IN.finditer(without_heads(line)))
+            self._fields |= named | {field.name for key in keys if (field := field_of(key)) is not None}
+
+    def _end(self, out: list[str], *, ended: bool = False) -> None:
+        """Hide or show the lines that were held back."""
+        if not self._lines:
+            return
+        text = "".join(self._lines)
+        named = self._fields | {found["name"] for found in self._own.in_text.finditer(text)} if self._fields else set()
+        if len(named) >= _LEAST_FIELDS and len(self._trackers) >= _LEAST_TRACKERS:
+            body = "".join(line for line in self._lines if not _FENCE.fullmatch(line))
+            self._blocks.append(RawBlock(body, closed=not ended, unfenced=True, open=ended))
+            if _PANEL.search(text) or (not self._shown and _TOLD.search(text)):
+                self._show(text, out)
+            elif self._shown:
+                self._gap = "\n\n"
+        else:
+            self._show(text, out)
+        self._lines, self._trackers, self._fields = [], set(), set()
+        self._size = self._heads = self._others = 0
+        self._is_data = self._bare = False
+
+    def _show(self, text: str, out: list[str]) -> None:
+        if self._gap and text.strip():
+            text, self._gap = self._gap + text.lstrip("\n"), ""
+        self._shown = self._shown or bool(text.strip())
+        out.append(text)
