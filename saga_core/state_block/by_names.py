@@ -38,7 +38,9 @@ _OF_PEOPLE = frozenset({Whose.CHARACTER, Whose.PAIR})
 
 _EDGE, _NO_LETTER = r"(?<![^\W_])", r"(?![^\W\d_])"
 _DRESS = r"[\"'“”‘’*_`~<>\[\](){}【】「」『』«»《》〈〉]"
-_BEHIND = re.compile(rf"(?:{_DRESS}|[ \t\\])*(?:[:=+\-–—→|./\d\n▓▒░█■□●○★☆]|[\[({{<>]|_[^\W\d_]{{1,20}}[ \t]*[:=]|\Z)")
+_BEHIND = re.compile(
+    rf"(?:{_DRESS}|[ \t\\])*(?:[:=+\-–—→|\d\n▓▒░█■□●○★☆]|[./]\w|[\[({{<>]|_[^\W\d_]{{1,20}}[ \t]*[:=]|\Z)"
+)
 """What may stand behind the name of a value, and not behind a word of a text."""
 _BEGINS = re.compile(rf"(?:^|[,;|/•·\n])(?:{_DRESS}|[ \t]|[-+*•>#]|\d{{1,2}}[.)]|[^\w\s,:;.])*\Z")
 """What stands before a name that begins a statement."""
@@ -76,9 +78,9 @@ _RECORD = re.compile(
     r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|\[[^\[\]]*\]|[^,;\n<{}\[\]]+)"
 )
 _CHANGES = frozenset("change changed delta adjust diff difference adjustment shift modifier by".split())
-_GAINS = frozenset("add added gain gained plus new increase increment inc".split())
+_GAINS = frozenset("add added gain gained plus increase increment inc".split())
 _LOSSES = frozenset("remove removed lose lost minus decrease decrement dec subtract dropped".split())
-_VALUES = frozenset("value val current now total amount set level score state status is after content text".split())
+_VALUES = frozenset("value val new current now total amount set level score state status is after content text".split())
 _OTHERS = frozenset(
     "name who character npc person to from target towards old previous prev before was max maximum min minimum reason"
     " note notes comment why unit cause description desc type kind".split()
@@ -362,6 +364,8 @@ _BEHIND_SUBJECT = re.compile(r"[^\W\d_\x00-\x7f]{0,2}[\"'”’*_`)\]> \t]*(?:[:
 
 def _is_subject(text: str, person: _Name, start: int) -> bool:
     """Whether a person in a value is the one whose it is, and not a part of its text: Joon's parka."""
+    if text.endswith("</", start, person.start):
+        return False
     if _BEHIND_SUBJECT.match(text, person.end):
         return True
     before = text[max(start, person.start - _NEAR) : person.start]
@@ -408,7 +412,7 @@ def _is_value(tracker: Tracker, said: Sequence[str]) -> bool:
 
 def _values(tracker: Tracker, chunk: str, sign: str = "") -> tuple[str, ...]:
     """What a part of a report says of one value; empty if that is none. ``sign`` is that of a number without one."""
-    chunk = _NEXT.sub("", chunk)
+    chunk = _NEXT.sub("", _to_end_of_map(chunk))
     chunk = re.sub(r"\A[\s:=|>/.)\]\"'”’]+", " ", re.sub(rf"\A(?:{_POSSESSIVE}){_NO_LETTER}", "", chunk))
     if re.match(r" [-–—] ", chunk):
         chunk = chunk[3:]
@@ -418,7 +422,8 @@ def _values(tracker: Tracker, chunk: str, sign: str = "") -> tuple[str, ...]:
     if any(key not in _OTHERS for key, _ in record):
         absolute = any(key in _VALUES for key, _ in record) and tracker.kind is not TrackerKind.LIST
         for key, value in record:
-            own_sign = "+" if key in _GAINS | _CHANGES else "-" if key in _LOSSES else ""
+            gains = key in _GAINS | _CHANGES or (key == "new" and tracker.kind is TrackerKind.LIST)
+            own_sign = "+" if gains else "-" if key in _LOSSES else ""
             if key in _OTHERS or (absolute and own_sign):
                 continue
             for each in _parts(tracker, value):
@@ -435,6 +440,16 @@ _OTHER_KEY = re.compile(r"\A[\s\"',]*[^\W\d_]{1,8}[\"']\s*:\s*")
 """A key of a record in another language: ``"数值": 26``."""
 _WHOLE = frozenset({TrackerKind.TEXT, TrackerKind.LIST, TrackerKind.THREADS})
 _SIGNED = frozenset({TrackerKind.NUMBER, TrackerKind.COUNTER, TrackerKind.MONEY, TrackerKind.METER, TrackerKind.LIST})
+
+
+def _to_end_of_map(text: str) -> str:
+    """``text`` up to the brace that closes the map in which it stands."""
+    depth = 0
+    for brace in re.finditer("[{}]", text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth < 0:
+            return text[: brace.start()]
+    return text
 
 
 def _total(text: str) -> str:

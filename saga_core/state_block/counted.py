@@ -229,7 +229,7 @@ class CountedFilter:
             if _PANEL.search(text) or (not self._shown and _TOLD.search(text)):
                 self._show(text, out)
             elif self._shown:
-                self._gap = "\n\n"
+                self._gap = "\n"
         else:
             self._show(text, out)
         self._lines, self._trackers, self._fields = [], set(), set()
