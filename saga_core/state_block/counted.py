@@ -14,10 +14,10 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from saga_core.language import squash
 from saga_core.state_block.by_names import named_in, without_heads
 from saga_core.state_block.fences import RawBlock
-from saga_core.state_block.fields import FIELDS, HEADERS, field_of, is_header
+from saga_core.state_block.fields import field_of, is_header
+from saga_core.state_block.unfenced import decomposed, may_begin_field
 from saga_core.trackers import Trackers
 
 LONGEST = 20_000
@@ -66,9 +66,6 @@ class CountedFilter:
 
     def __init__(self, own: Trackers) -> None:
         self._own = own
-        of_form = (name for each in FIELDS for name in (each.name, *each.aliases.split()))
-        self._names = tuple({squash(name) for name in (*(name for name, _ in own.names()), *of_form, *HEADERS)})
-        self._joined = tuple(name for name in self._names if not name.isascii())
         self._line = ""
         self._seen = self._looked_at = 0
         """The characters of the line so far whose beginnings may belong to a report."""
@@ -171,10 +168,10 @@ class CountedFilter:
             return True
         if found is None or found.end() < len(begun):
             return False
-        word = squash(found[0])
-        return any(name.startswith(word) for name in self._names) or any(
-            word.startswith(name) and len(word) <= len(name) + 3 for name in self._joined
-        )
+        word = decomposed(found[0])
+        if word in self._own.beginnings or may_begin_field(word):
+            return True
+        return not word.isascii() and any(word[:-more] in self._own.beginnings for more in (1, 2, 3) if word[:-more])
 
     def _sort(self, line: str) -> _Line:
         line = without_heads(line)

@@ -245,7 +245,7 @@ _RECORD_KEYS = {
     }
     for kind, keys in RECORD_KEYS_OF.items()
 }
-HEADERS = all_of(lambda each: each.block.headers)
+_HEADERS = all_of(lambda each: each.block.headers)
 # Under these keys, an unsigned number may be the hit points left and not a change.
 _LEVELS = all_of(lambda each: each.block.levels)
 _MAX_KEY = 60
@@ -305,7 +305,7 @@ def names_level(key: str) -> bool:
 
 def is_header(key: str) -> bool:
     """Whether ``key`` names the block as a whole."""
-    return squash(key) in HEADERS
+    return squash(key) in _HEADERS
 
 
 def record_key(kind: Kind, key: str) -> str | None:

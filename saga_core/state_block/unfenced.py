@@ -81,13 +81,13 @@ _PARTED = [name.split("_", 1) for name in sorted(_CANONICAL) if "_" in name]
 _TELLING = re.compile(f"_(?:{'|'.join(f'(?<={head}_){tail}' for head, tail in _PARTED)})", re.I)
 
 
-def _decomposed(text: str) -> str:
+def decomposed(text: str) -> str:
     """``text`` in a form in which a prefix of ``text`` gives a prefix of the result, whatever its Unicode form."""
     return "".join(filter(str.isalnum, normalized("NFKD", text.casefold())))
 
 
 def _beginnings(words: Iterable[str]) -> frozenset[str]:
-    return frozenset(word[:length] for word in map(_decomposed, words) for length in range(len(word) + 1))
+    return frozenset(word[:length] for word in map(decomposed, words) for length in range(len(word) + 1))
 
 
 def _first_letters(words: Iterable[str]) -> str:
@@ -170,7 +170,7 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
 def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     word = word if not tail and not ended else word.rstrip("_ ")
     if not tail and not ended:
-        begun = _decomposed(word)
+        begun = decomposed(word)
         found = next((sort for sort, beginnings in _BEGINNINGS if begun in beginnings), Sort.NO)
         if found is Sort.NO and begun in counted.beginnings:
             return Sort.BEGUN_KEY
@@ -201,6 +201,11 @@ def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
     if field:
         return Sort.KEY
     return Sort.PAIR if len(word) <= _LONGEST_PAIR and squash(word) else Sort.NO
+
+
+def may_begin_field(begun: str) -> bool:
+    """Whether a field of the form, or a heading of the report, may begin with these decomposed letters."""
+    return any(begun in beginnings for _, beginnings in _BEGINNINGS)
 
 
 def fence_of(line: str, *, ended: bool) -> tuple[str, str] | None:
@@ -246,7 +251,7 @@ def begins_tag(text: str) -> bool:
     name = text[1:]
     if len(name) > _LONGEST_TAG or any(char.isspace() or char in "<>/" for char in name):
         return False
-    return _decomposed(name) in _OF_HEADS
+    return decomposed(name) in _OF_HEADS
 
 
 def is_telling(names: set[str]) -> bool:

@@ -314,10 +314,8 @@ _SUM = re.compile(
 
 
 def _money(tracker: Tracker, plain: str) -> Reading:
-    coins = ((key, worth) for worth, name in tracker.steps for key in {squash(name), *same_words(name)})
-    names = sorted(coins, key=lambda coin: -len(coin[0]))
+    names, bare = _coins_of(tracker)
     plain = _coins_first(plain, "|".join(re.escape(name) for name, _ in names))
-    bare = _bare_coin(tracker)
     total, sign, relative, seen = 0, 1, False, False
     for found in _SUM.finditer(plain):
         coin = squash(found["coin"].partition("(")[0])
@@ -336,12 +334,14 @@ def _money(tracker: Tracker, plain: str) -> Reading:
 
 
 @cache
-def _bare_coin(tracker: Tracker) -> int:
-    """The worth of the coin that a bare number counts: the one that the tracker is called after, or else the
-    smallest."""
+def _coins_of(tracker: Tracker) -> tuple[tuple[tuple[str, int], ...], int]:
+    """The names of the coins with their worth, in every language and the longest first; and the worth of the coin that
+    a bare number counts: the one that the tracker is called after, or else the smallest."""
+    coins = {(key, worth) for worth, name in tracker.steps for key in (squash(name), *same_words(name))}
     words = {tracker.key, *map(squash, tracker.name.split())}
     called = [worth for worth, name in tracker.steps if squash(name) in words]
-    return called[0] if len(called) == 1 else tracker.steps[0][0]
+    bare = called[0] if len(called) == 1 else tracker.steps[0][0]
+    return tuple(sorted(coins, key=lambda coin: (-len(coin[0]), coin))), bare
 
 
 def _coins_first(text: str, coins: str) -> str:

@@ -229,8 +229,10 @@ class Trackers:
         """The tracker of that name, in any spelling and with or without a remark in parentheses."""
         if not self.declared:
             return None
+        if (found := self._by_key.get(squash(name))) is not None:
+            return found
         head = squash(normalized("NFKC", name).partition("(")[0])
-        keys = (squash(name), head, *_in_every_language().get(head, ()))
+        keys = (head, *_in_every_language().get(head, ()))
         return next((self._by_key[key] for key in keys if key in self._by_key), None)
 
     def names(self) -> Iterator[tuple[str, Tracker]]:
