@@ -42,6 +42,8 @@ _BEHIND = re.compile(
     rf"(?:{_DRESS}|[ \t\\])*(?:[:=+\-–—→|\d\n▓▒░█■□●○★☆]|[./]\w|[\[({{<>]|_[^\W\d_]{{1,20}}[ \t]*[:=]|\Z)"
 )
 """What may stand behind the name of a value, and not behind a word of a text."""
+_INSIDE = re.compile(r"[+\-]\Z|[^\s][ \t]*[+\-][ \t]\Z|\d[ \t]?\Z")
+"""What stands before a word of a text: the sign of an item, or a number."""
 _BEGINS = re.compile(rf"(?:^|[,;|/•·\n])(?:{_DRESS}|[ \t]|[-+*•>#]|\d{{1,2}}[.)]|[^\w\s,:;.])*\Z")
 """What stands before a name that begins a statement."""
 _NAMED = re.compile(
@@ -57,6 +59,7 @@ _OPERATION = re.compile(
 )
 _SET = re.compile(
     r"_\.(?P<how>set|add)\(\s*[\"'](?P<key>[^\"'\n]{1,60})[\"']\s*,\s*(?P<values>[^\n]{1,200}?)\)\s*;?[^\n]*"
+    r"|\{\{(?P<macro>set|add)var::(?P<name>[^:{}\n]{1,60})::(?P<value>[^{}\n]{0,200})\}\}"
 )
 """A command of a card with variables: ``_.set('hunger', 20, 12);``."""
 _MOVES = re.compile(any_of(lambda each: f"{each.values.loss}|{each.values.gain}"), re.IGNORECASE)
@@ -92,6 +95,8 @@ _INNER = re.compile(r"[:：=]")
 _HEADED = re.compile(
     r"^[^\w\n]*(?P<word>[^\W\d_]{2,12})[ \t]*[:：][ \t]*(?=[^\W\d][\w ]{0,20}[ \t]*[:：=])", re.MULTILINE
 )
+_INDEX = re.compile(r"\[\d{1,3}\]")
+_LATEX = re.compile(r"\$?\\(?:long)?(?:right|Right)arrow\$?|\$\\to\$")
 _TAG = re.compile(r"</?[^<>\n]{0,80}>")
 _STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
 _MARKS = re.compile(r"[\"“”„*`《》〈〉{}\[\]【】「」『』|<>~«»]|(?<![^\W_])'|'(?![^\W_])")
@@ -139,15 +144,15 @@ def is_doubtful(report: CountReport, own: Trackers, people: frozenset[str]) -> b
 def named_in(text: str, own: Trackers) -> set[str]:
     """The names of the trackers that ``text`` states a value of, as far as a text alone can show it."""
     plain = normalized("NFKC", text)
-    plain = _SET.sub(_assigned, plain) if "_." in plain else plain
+    plain = _SET.sub(_assigned, plain) if "_." in plain or "::" in plain else plain
     return {each.tracker.name for each in _trackers(plain, own) if each.tracker is not None}
 
 
 def _plain(body: str, own: Trackers, people: Sequence[str] = ()) -> str:
     """``body`` with tables whose heads are names, commands and escaped marks as lines of names and values."""
     text = re.sub(r"\\([^\w\s])", r"\1", normalized("NFKC", body).replace("−", "-"))
-    text = without_heads(text)
-    if "_." in text:
+    text = without_heads(_LATEX.sub("→", text))
+    if "_." in text or "::" in text:
         text = _SET.sub(_assigned, text)
     return "\n".join(_rows(text.split("\n"), own, people)) if "|" in text else text
 
@@ -158,9 +163,10 @@ def without_heads(text: str) -> str:
 
 
 def _assigned(command: re.Match[str]) -> str:
-    value = command["values"].rpartition(",")[2] if command["how"] == "set" else f"+{command['values'].strip()}"
-    key = re.sub(r"\[\d{1,3}\]", "", command["key"])
-    return f"{key}: {value.strip().replace('+-', '-')}"
+    how, key = command["how"] or command["macro"], command["key"] or command["name"]
+    values = command["values"] or command["value"]
+    value = values.rpartition(",")[2] if how == "set" else f"+{values.strip()}"
+    return f"{_INDEX.sub('', key)}: {value.strip().replace('+-', '-')}"
 
 
 def _rows(lines: Sequence[str], own: Trackers, people: Sequence[str]) -> Iterator[str]:
@@ -324,7 +330,7 @@ def _trackers(text: str, own: Trackers, *, loosely: bool = False) -> Iterator[_N
         if tracker is None:
             continue
         before = text[max(0, start - _NEAR) : start]
-        is_key = _BEHIND.match(text, found.end()) and not re.search(r"[+\-\d][ \t]?\Z", before)
+        is_key = _BEHIND.match(text, found.end()) and not _INSIDE.search(before)
         is_bare = loosely or found["name"].isascii() or found.end() == end
         is_named = _NAMED.search(before) and _BEHIND_NAMED.match(text, found.end())
         begins = _BEGINS.search(before) or _POSSESSED.search(before.rstrip())

@@ -353,7 +353,7 @@ class BlockFilter:
         self._echoes = EchoFilter()
         self._fences = FenceFilter()
         self._reports = ReportFilter(own)
-        self._counted = CountedFilter(own) if own else None
+        self._counted: CountedFilter | None = None
         self._own = own
 
     def next_part(self) -> tuple[str, BlockFilter]:
@@ -387,7 +387,10 @@ class BlockFilter:
 
         Raises ``RuntimeError`` after ``finish``.
         """
-        fences, reports, counted = self._fences, self._reports, self._counted
+        fences, reports = self._fences, self._reports
+        if self._counted is None and self._own:
+            self._counted = CountedFilter(self._own)
+        counted = self._counted
         if counted is not None and not counted.in_prose:
             shown = self._feed(text)
             return counted.feed(shown) if shown else ""

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define, evolve, frozen
 
-from saga_core.language import nfc, squash
+from saga_core.language import nfc, normalized, squash
 from saga_core.state_block import flow, lines
-from saga_core.state_block.by_names import is_doubtful, named_in, read_by_names
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
@@ -50,7 +49,7 @@ from saga_core.state_block.values import (
     read_level,
     read_text,
 )
-from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers
+from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers, Whose
 
 if TYPE_CHECKING:
     import yaml
@@ -76,8 +75,10 @@ _ESCAPE = re.compile(r"\\[uU]([0-9a-fA-F]{4})")
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
 _ARROW = re.compile(r"->|→")
+_LATEX = re.compile(r"\$?\\(?:long)?(?:right|Right)arrow\$?")
 _ESCAPED_MARK = re.compile(r"\\([\[\]{}*_+#`~-])")
 """A mark of Markdown that a model has escaped."""
+_COMPOSED = re.compile(r"[:：|(（\[{<]|\S\s*=")
 _BRACKETS = re.compile(r"[(（\[]")
 _QUOTED_KEYS = tuple("\"'{")
 _MAX_OTHERS = 12
@@ -214,7 +215,7 @@ def parse_block(
     dropped, and its field is named in ``invalid``. A body longer than ``MAX_BODY`` characters is cut to that length.
     """
     if (
-        closed and says_nothing(body) and not named_in(body, own) and body.strip()[:1] not in ("<", ".", "…")
+        closed and says_nothing(body) and not own.in_text.search(body) and body.strip()[:1] not in ("<", ".", "…")
     ):  # not a placeholder
         return StateReading()
     findings = _Findings()
@@ -225,6 +226,8 @@ def parse_block(
         body, closed = body[:MAX_BODY], False
     if body.count("\\n") > 1 and body.strip().count("\n") < 2 and not _MAP_START.match(body.lstrip()):
         body = body.replace("\\n", "\n")  # line ends that were escaped
+    if "arrow" in body:
+        body = _LATEX.sub("→", body)
     if len(_ESCAPED_MARK.findall(body)) > 1 and not _MAP_START.match(body.lstrip()):
         body = _ESCAPED_MARK.sub(r"\1", body)
     body = _ESCAPED_KEY.sub(lambda key: _ESCAPE.sub(lambda each: chr(int(each[1], 16)), key[0]), body)
@@ -280,9 +283,12 @@ def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
 def _mend_by_names(body: str, findings: _Findings, own: Trackers, people: Iterable[str]) -> None:
     """Read by its name what the readers of lines and values have missed of a tracker, or misread."""
     read: tuple[CountReport, ...] = findings.values.get("counts", ())
-    missed = named_in(body, own) - {each.tracker for each in read}
-    if not read and not missed:
+    names = {squash(found["name"]) for found in own.in_text.finditer(normalized("NFKC", body))}
+    if not names or (not findings.problems and len(read) >= len(names) and all(_is_plain(each, own) for each in read)):
         return
+    from saga_core.state_block.by_names import is_doubtful, named_in, read_by_names  # nearly no report needs it
+
+    missed = named_in(body, own) - {each.tracker for each in read}
     met = (*(findings.values.get("present") or ()), *findings.values.get("npc_met", ()))
     text = body.casefold()
     named = [name for name in (*people, *met) if name.casefold() in text and not _BRACKETS.search(name)]
@@ -294,6 +300,13 @@ def _mend_by_names(body: str, findings: _Findings, own: Trackers, people: Iterab
         findings.values["counts"] = (*(each for each in read if each.tracker not in mended), *found)[:MAX_ENTRIES]
         findings.readable |= mended
         findings.copied -= mended
+
+
+def _is_plain(report: CountReport, own: Trackers) -> bool:
+    """Whether a report of a tracker is as it was asked for: its subject fits, and its value is a single one."""
+    tracker = own.find(report.tracker)
+    of_people = tracker is not None and tracker.whose in (Whose.CHARACTER, Whose.PAIR)
+    return bool(report.subject) is of_people and not any(map(_COMPOSED.search, report.values))
 
 
 def _node_of(told: yaml.Node | None) -> Node:

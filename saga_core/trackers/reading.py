@@ -95,7 +95,7 @@ def _time(tracker: Tracker, text: str, now: int) -> tuple[int | None, int | None
     if head != text and (re.search(r"\d:\d\d", head) or text[:1] == "+"):
         texts.insert(0, head)
     figures = _in_figures(text)
-    texts.insert(0 if re.search(r"\d\d", figures) and figures != text else len(texts), figures)
+    texts.insert(len(texts) if text.isascii() or figures == text else 0, figures)
     for each in texts:
         at, by = clock.read_time(each, now, first_day(tracker), week(tracker))
         if at is not None or by is not None:
@@ -123,8 +123,15 @@ def _option(tracker: Tracker, text: str) -> str | None:
     words = set(map(squash, re.findall(r"\w+", _head(text))))
     joined = [word for word in words if not word.isascii()]
     words |= {word[:end] for word in joined for end in range(1, len(word)) if len(word) - end <= 3}
+    words |= {
+        word[: found.start() + 1]
+        for word in joined
+        if (found := re.search(r"[\u4e00-\u9fff](?=[\u3040-\u30ff])", word))
+    }
     words |= {word[start:] for word in joined for start in range(1, len(word)) if len(word) <= 3}
     among = [name for _, name in tracker.steps if words & {squash(name), *same_words(name)}]
+    if len(among) == 2 and (moved := re.search(_BECOMES, _head(text))):  # from clear to rain
+        return _option(tracker, _head(text)[moved.end() :])
     return among[0] if len(among) == 1 else None
 
 
@@ -232,6 +239,10 @@ def _in_digits(written: str) -> int:
 
 
 _FROM_TO = re.compile(rf"\d{{1,12}}(?:/\d{{1,12}})?\s*\w{{0,3}}?(?:{_BECOMES})\s*(?P<now>[+\-]?\d{{1,12}})")
+_TO_TOTAL = re.compile(
+    rf"\d{{1,9}}[^\d+\-]{{0,8}}(?:{_LOSS}|{_GAIN})[^\d+\-(]{{0,8}}(?P<now>\d{{1,9}}[^\d]{{0,4}})", re.IGNORECASE
+)
+"""A change in words, and behind it what is now."""
 _SAID = tuple(
     (re.compile(rf"(?<!\w)(?:{words})\s*(?=\d)", re.IGNORECASE), sign)
     for words, sign in ((f"{_MINUS}|[↓⬇▼▽🔻📉]", "-"), (f"{_PLUS}|[↑⬆▲△🔺📈]", "+"))
@@ -279,6 +290,8 @@ def _change_in_words(text: str) -> str:
     """``text`` with the sign of a number that stands in words: ``rises by 3``, and without what was before."""
     outside = _REMARK.sub(" ", text).strip()
     text = outside if any(map(str.isdigit, outside)) else text.strip("()[] ")
+    if total := _TO_TOTAL.search(text):
+        return f"={total['now']}"
     if moved := _FROM_TO.search(text):
         return moved["now"] if moved["now"][0] not in "+-" else f"={moved['now']}"
     for words, sign in _SAID:
@@ -374,7 +387,7 @@ def _items(parts: Sequence[str]) -> Reading:
     joined = _ARROW.split(_LIST_WITH_REMARK.sub(r"\1", ", ".join(parts)))[-1]
     parts = [joined.strip().strip("[]［］【】")] if joined != ", ".join(parts) else parts
     items = [each for part in parts for each in re.split(r"[,，、;；]", part.strip("【】［］")) if each.strip()]
-    items = [moved for each in items for moved in (moved_items(each) or (each,))]
+    items = [moved for each in items for moved in (moved_items(each) or (_signed_item(each.strip(_QUOTES)),))]
     added: list[str] = []
     removed: list[str] = []
     whole: list[str] = []
@@ -402,6 +415,17 @@ def moved_items(text: str) -> tuple[str, ...]:
     words = _QUOTED_ITEM.sub(" ", text) if names else ""
     loss, gain = (re.search(each, words, re.IGNORECASE) for each in (_LOSS, _GAIN))
     return tuple(f"{'-' if loss else '+'}{name}" for name in names) if bool(loss) != bool(gain) else ()
+
+
+_QUOTES = ' “”"「」『』‹›<>'
+_WITH_WORD = re.compile(r"([^()（）]{1,80}?)\s*[(（]([^()（）]{1,16})[)）]")
+
+
+def _signed_item(text: str) -> str:
+    """An item with the sign of its gain or loss that stands behind it in parentheses: ``torn ticket (lost)``."""
+    found = _WITH_WORD.fullmatch(text)
+    loss, gain = (found and re.search(each, found[2], re.IGNORECASE) for each in (_LOSS, _GAIN))
+    return f"{'-' if loss else '+'}{found[1]}" if found and bool(loss) != bool(gain) else text
 
 
 @cache
