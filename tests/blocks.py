@@ -18,9 +18,8 @@ from saga_core.state_block import (
     parse_block,
 )
 from saga_core.state_block.amounts import split_amount
-from saga_core.state_block.fields import HitPoints, Kind
+from saga_core.state_block.fields import HitPoints, Kind, Placeholders
 from saga_core.state_block.flow import Scalar
-from saga_core.state_block.placeholders import Placeholders
 from saga_core.state_block.values import (
     NO_WORDS,
     YES_WORDS,

@@ -269,6 +269,8 @@ class CountedWords(Table):
     """Names of what stories often count, and of options and coins. Words of one row mean the same in every language, so
     that a narrator who writes ``hunger`` in a Korean story reports what the story declares as ``허기``."""
 
+    endings: Words = _NO_WORDS
+    """What may be joined to such a name, in languages without spaces: particles, and words for a measure."""
     hunger: Phrases = ()
     thirst: Phrases = ()
     fatigue: Phrases = ()

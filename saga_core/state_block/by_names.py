@@ -14,10 +14,24 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from attrs import frozen
-
-from saga_core.language import any_of, every, normalized, squash
-from saga_core.state_block.fields import CountReport, Kind, field_of, is_header
+from saga_core.language import normalized, squash
+from saga_core.state_block.counted import (
+    BEGINS,
+    CHANGES,
+    DRESS,
+    GAINS,
+    LOSSES,
+    NEAR,
+    POSSESSED,
+    POSSESSIVE,
+    SET,
+    Name,
+    assigned,
+    named_in,
+    trackers_in,
+    without_heads,
+)
+from saga_core.state_block.fields import CountReport, Kind, field_of
 from saga_core.trackers import (
     Tracker,
     TrackerKind,
@@ -32,70 +46,37 @@ from saga_core.trackers import (
 _LONGEST = 20_000
 """The characters of a report in which names are looked for."""
 _MOST_PEOPLE = 64
-_NEAR = 60
-"""The characters before a name that show what it is."""
 _OF_PEOPLE = frozenset({Whose.CHARACTER, Whose.PAIR})
 
 _EDGE, _NO_LETTER = r"(?<![^\W_])", r"(?![^\W\d_])"
-_DRESS = r"[\"'“”‘’*_`~<>\[\](){}【】「」『』«»《》〈〉]"
-_BEHIND = re.compile(
-    rf"(?:{_DRESS}|[ \t\\])*(?:[:=+\-–—→|\d\n▓▒░█■□●○★☆]|[./]\w|[\[({{<>]|_[^\W\d_]{{1,20}}[ \t]*[:=]|\Z)"
-)
-"""What may stand behind the name of a value, and not behind a word of a text."""
-_INSIDE = re.compile(r"[+\-]\Z|[^\s][ \t]*[+\-][ \t]\Z|\d[ \t]?\Z")
-"""What stands before a word of a text: the sign of an item, or a number."""
-_BEGINS = re.compile(rf"(?:^|[,;|/•·\n])(?:{_DRESS}|[ \t]|[-+*•>#]|\d{{1,2}}[.)]|[^\w\s,:;.])*\Z")
-"""What stands before a name that begins a statement."""
-_NAMED = re.compile(
-    r"[\"'”]\s*[:=]\s*[\"'“]/?\Z|(?:tracker|key|name|field|stat|id|path)\s*[:=]\s*[\"'“]?/?\Z", re.IGNORECASE
-)
-_BEHIND_NAMED = re.compile(r"(?:[./][^\"'\n]{1,40})?[\"'”]?\s*[,;}>\n]|[\"'”]\s+\w")
-"""What stands before a name that is itself a value: ``{"tracker": "gold", "change": 3}``."""
-_POSSESSIVE = "|".join(sorted({re.escape(word) for each in every() for word in each.names.possessives}))
-_IS_POSSESSED = re.compile(_POSSESSIVE)
-_POSSESSED = re.compile(rf"(?:{_POSSESSIVE})\Z")
-_OPERATION = re.compile(
-    r"(?:op|operation|action|type)[\"']?\s*[:=]\s*[\"']?(?P<word>[a-z]{2,12})[\"']?[^{}]*\Z", re.IGNORECASE
-)
-_SET = re.compile(
-    r"_\.(?P<how>set|add)\(\s*[\"'](?P<key>[^\"'\n]{1,60})[\"']\s*,\s*(?P<values>[^\n]{1,200}?)\)\s*;?[^\n]*"
-    r"|\{\{(?P<macro>set|add)var::(?P<name>[^:{}\n]{1,60})::(?P<value>[^{}\n]{0,200})\}\}"
-)
-"""A command of a card with variables: ``_.set('hunger', 20, 12);``."""
-_MOVES = re.compile(any_of(lambda each: f"{each.values.loss}|{each.values.gain}"), re.IGNORECASE)
-_BEHIND_PERSON = re.compile(rf"(?:{_POSSESSIVE})|[^\W\d_\x00-\x7f]{{0,2}}(?![^\W\d_])")
-_OPENS_SCOPE = re.compile(rf"[ \t\"'*_`]*[.:={{(>/|–—→-]|{_POSSESSIVE}")
+_IS_BEHIND_PERSON = re.compile(rf"(?:{POSSESSIVE})|[^\W\d_\x00-\x7f]{{0,2}}(?![^\W\d_])")
+_IS_POSSESSED = re.compile(POSSESSIVE)
+_BEHIND_PERSON = re.compile(rf"(?:{POSSESSIVE})|[^\W\d_\x00-\x7f]{{0,2}}(?![^\W\d_])")
+_OPENS_SCOPE = re.compile(rf"[ \t\"'*_`]*[.:={{(>/|–—→-]|{POSSESSIVE}")
 _NAMES_PERSON = re.compile(r"(?:name|who|character|npc|person)[\"']?\s*[:=]\s*[\"']?\Z", re.IGNORECASE)
 _SCOPE = re.compile(
-    rf"(?:{_POSSESSIVE})[\s\"'*_`]*|[ \t\"'*_`]*(?:[.:=>{{(\[/|–—→-]|->)[^\w\n]*(?:\n[^\w\n]*)?|[^\w\n,;]*\n[^\w\n]*"
+    rf"(?:{POSSESSIVE})[\s\"'*_`]*|[ \t\"'*_`]*(?:[.:=>{{(\[/|–—→-]|->)[^\w\n]*(?:\n[^\w\n]*)?|[^\w\n,;]*\n[^\w\n]*"
 )
 _TOWARDS = re.compile(r"[^\n:=,;|.+\d-]{1,24}")
 """What stands between whose feeling it is and its name: ``Mina's fondness for you``."""
 _ALONE = re.compile(r"(?:[^\w\n]|\d{1,2}[.)])*+")
 _KEY = re.compile(
-    rf"(?:^|\n)(?P<indent>[ \t]*+)(?:{_DRESS}|[-+*•>#]|[ \t])*+(?P<key>[^\W\d][\w -]{{0,30}})(?:{_DRESS})*+[ \t]*[:=]"
+    rf"(?:^|\n)(?P<indent>[ \t]*+)(?:{DRESS}|[-+*•>#]|[ \t])*+(?P<key>[^\W\d][\w -]{{0,30}})(?:{DRESS})*+[ \t]*[:=]"
 )
 
 _RECORD = re.compile(
     r"(?P<key>(?<![^\W_])[A-Za-z][A-Za-z_]{1,20})[\"']?[ \t]*[:=>][ \t]*"
     r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|\[[^\[\]]*\]|[^,;\n<{}\[\]]+)"
 )
-_CHANGES = frozenset("change changed delta adjust diff difference adjustment shift modifier by".split())
-_GAINS = frozenset("add added gain gained plus increase increment inc".split())
-_LOSSES = frozenset("remove removed lose lost minus decrease decrement dec subtract dropped".split())
 _VALUES = frozenset("value val new current now total amount set level score state status is after content text".split())
 _OTHERS = frozenset(
     "name who character npc person to from target towards old previous prev before was max maximum min minimum reason"
     " note notes comment why unit cause description desc type kind".split()
 )
-_RECORD_WORDS = _CHANGES | _GAINS | _LOSSES | _VALUES | _OTHERS
+_RECORD_WORDS = CHANGES | GAINS | LOSSES | _VALUES | _OTHERS
 _BEFORE_KEY = re.compile(r"\n[^\n:=|,;]{0,30}")
 """What stands before a name in its line: ``mood`` before ``기분``."""
 _INNER = re.compile(r"[:：=]")
-_HEADED = re.compile(
-    r"^[^\w\n]*(?P<word>[^\W\d_]{2,12})[ \t]*[:：][ \t]*(?=[^\W\d][\w ]{0,20}[ \t]*[:：=])", re.MULTILINE
-)
-_INDEX = re.compile(r"\[\d{1,3}\]")
 _LATEX = re.compile(r"\$?\\(?:long)?(?:right|Right)arrow\$?|\$\\to\$")
 _TAG = re.compile(r"</?[^<>\n]{0,80}>")
 _STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
@@ -105,22 +86,6 @@ _ARROW = re.compile(
     r"[\"'*_`\s]{0,6}(?:-{1,3}>|={1,3}>|→|⇒|➔|➜|➡)[\"'*_`\s]{0,6}"
     r"(?P<to>[^\W\d][\w .]{0,30}?)?(?=[\s\"'*_`)\]]*[:=+\-\d{(<|]|\s*$)"
 )
-
-
-@frozen
-class _Name:
-    """A name in a report: of a tracker, of a person, or, with neither, of anything else that ends a value."""
-
-    start: int
-    end: int
-    tracker: Tracker | None = None
-    person: str = ""
-    sign: str = ""
-    """The sign that an operation before it gives its value: ``{"op": "increase", "path": "hunger", "value": 4}``."""
-    of_form: bool = False
-    """Whether it is a field that every block has."""
-    of_people: bool = False
-    """Whether it is a field that lists people, such as those present."""
 
 
 def is_doubtful(report: CountReport, own: Trackers, people: frozenset[str]) -> bool:
@@ -141,32 +106,13 @@ def is_doubtful(report: CountReport, own: Trackers, people: frozenset[str]) -> b
     return any(squash(report.subject) in same_words(name) | {squash(name)} for _, name in tracker.steps)
 
 
-def named_in(text: str, own: Trackers) -> set[str]:
-    """The names of the trackers that ``text`` states a value of, as far as a text alone can show it."""
-    plain = normalized("NFKC", text)
-    plain = _SET.sub(_assigned, plain) if "_." in plain or "::" in plain else plain
-    return {each.tracker.name for each in _trackers(plain, own) if each.tracker is not None}
-
-
 def _plain(body: str, own: Trackers, people: Sequence[str] = ()) -> str:
     """``body`` with tables whose heads are names, commands and escaped marks as lines of names and values."""
     text = re.sub(r"\\([^\w\s])", r"\1", normalized("NFKC", body).replace("−", "-"))
     text = without_heads(_LATEX.sub("→", text))
     if "_." in text or "::" in text:
-        text = _SET.sub(_assigned, text)
+        text = SET.sub(assigned, text)
     return "\n".join(_rows(text.split("\n"), own, people)) if "|" in text else text
-
-
-def without_heads(text: str) -> str:
-    """``text`` without the name of the report before each of its fields: ``State: weather: snow``."""
-    return _HEADED.sub(lambda found: "" if is_header(found["word"]) else found[0], text)
-
-
-def _assigned(command: re.Match[str]) -> str:
-    how, key = command["how"] or command["macro"], command["key"] or command["name"]
-    values = command["values"] or command["value"]
-    value = values.rpartition(",")[2] if how == "set" else f"+{values.strip()}"
-    return f"{_INDEX.sub('', key)}: {value.strip().replace('+-', '-')}"
 
 
 def _rows(lines: Sequence[str], own: Trackers, people: Sequence[str]) -> Iterator[str]:
@@ -236,7 +182,7 @@ def read_by_names(body: str, own: Trackers, people: Iterable[str]) -> Iterator[C
     scope = ""
     starts = [each.start for each in persons]
 
-    def between(start: int, end: int) -> Sequence[_Name]:
+    def between(start: int, end: int) -> Sequence[Name]:
         return persons[bisect_left(starts, start) : bisect_left(starts, end)]
 
     for at, key in enumerate(keys):
@@ -272,20 +218,20 @@ def read_by_names(body: str, own: Trackers, people: Iterable[str]) -> Iterator[C
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def _persons(text: str, people: Iterable[str], own: Trackers) -> Iterator[_Name]:
+def _persons(text: str, people: Iterable[str], own: Trackers) -> Iterator[Name]:
     names = tuple(dict.fromkeys(normalized("NFKC", each) for each in people if each.strip()))
     inside = tuple(name for name in names if name.casefold() in text.casefold())[:_MOST_PEOPLE]
     for found in _pattern_of_people(inside).finditer(text) if inside else ():
         start, end = found.span()
         if not found[0].isascii():
-            begins = not re.match(r"[^\W\d_]", text[start - 1 : start]) or _POSSESSED.search(
+            begins = not re.match(r"[^\W\d_]", text[start - 1 : start]) or POSSESSED.search(
                 text[max(0, start - 8) : start]
             )
             towards = _TOWARDS.match(text, end) if own else None
             ends = _BEHIND_PERSON.match(text, end) or (towards and own.in_text.search(text, end, towards.end()))
             if not begins or not ends:
                 continue
-        yield _Name(start, end, person=found[0])
+        yield Name(start, end, person=found[0])
 
 
 @lru_cache(maxsize=64)
@@ -299,8 +245,8 @@ def _pattern_of_people(names: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-def _keys(text: str, own: Trackers, persons: Sequence[_Name]) -> list[_Name]:
-    found = {each.start: each for each in _trackers(text, own, loosely=True)}
+def _keys(text: str, own: Trackers, persons: Sequence[Name]) -> list[Name]:
+    found = {each.start: each for each in trackers_in(text, own, loosely=True)}
     starts = sorted(found)
     of_persons = {each.start for each in persons}
     indent = 0
@@ -309,50 +255,22 @@ def _keys(text: str, own: Trackers, persons: Sequence[_Name]) -> list[_Name]:
         at = bisect_left(starts, key.start())
         if at < len(starts) and starts[at] < key.end():
             indent = columns
-        elif start in of_persons or squash(key["key"]) in _RECORD_WORDS or _SET.match(text, start):
+        elif start in of_persons or squash(key["key"]) in _RECORD_WORDS or SET.match(text, start):
             continue
         else:
             field = field_of(key["key"])
             if field is not None or columns <= indent:
                 lists_people = field is not None and field.kind in (Kind.COMPANY, Kind.NAMES)
-                found[start] = _Name(start, key.end("key"), of_form=field is not None, of_people=lists_people)
+                found[start] = Name(start, key.end("key"), of_form=field is not None, of_people=lists_people)
     return [found[at] for at in sorted(found)]
 
 
-def _trackers(text: str, own: Trackers, *, loosely: bool = False) -> Iterator[_Name]:
-    """The names of trackers that state a value. ``loosely`` accepts one that begins a line whatever follows."""
-    if not own:
-        return
-    last: _Name | None = None
-    for found in own.in_text.finditer(text):
-        start, end = found.span("name")
-        tracker = own.find(found["name"])
-        if tracker is None:
-            continue
-        before = text[max(0, start - _NEAR) : start]
-        is_key = _BEHIND.match(text, found.end()) and not _INSIDE.search(before)
-        is_bare = loosely or found["name"].isascii() or found.end() == end
-        is_named = _NAMED.search(before) and _BEHIND_NAMED.match(text, found.end())
-        begins = _BEGINS.search(before) or _POSSESSED.search(before.rstrip())
-        if not (is_key or (is_bare and begins) or is_named):
-            continue
-        if last is not None and last.tracker is tracker and not re.search(r"\w", text[last.end : start]):
-            continue  # a coin of the same name
-        suffix, operation = text[end : found.end()], _OPERATION.search(before) if is_named else None
-        yield (last := _Name(start, end if _MOVES.search(suffix) else found.end(), tracker, sign=_sign_of(operation)))
-
-
-def _sign_of(operation: re.Match[str] | None) -> str:
-    word = operation["word"].casefold() if operation is not None else ""
-    return "+" if word in _GAINS | _CHANGES else "-" if word in _LOSSES else ""
-
-
-def _is_scope(text: str, person: _Name, key: _Name, *, may_head: bool = False) -> bool:
+def _is_scope(text: str, person: Name, key: Name, *, may_head: bool = False) -> bool:
     """Whether a person stands before the name of a tracker as the one whose value it is. ``may_head`` says that a name
     alone in its line is a heading."""
     gap = text[person.end : key.start]
     of_pair = key.tracker is not None and key.tracker.whose is Whose.PAIR
-    begins = _BEGINS.search(text[max(0, person.start - _NEAR) : person.start]) is not None
+    begins = BEGINS.search(text[max(0, person.start - NEAR) : person.start]) is not None
     if gap in ("", "_") or (begins and (gap == " " or (of_pair and _TOWARDS.fullmatch(gap)))):
         return True
     if _NAMES_PERSON.search(text[max(0, person.start - 20) : person.start]):
@@ -368,20 +286,20 @@ _BEFORE_SUBJECT = re.compile(r"(?:^|[,、・·;|/({\[<>:=\n]|->|→)[\s\"'“‘
 _BEHIND_SUBJECT = re.compile(r"[^\W\d_\x00-\x7f]{0,2}[\"'”’*_`)\]> \t]*(?:[:=+\-–—→↑↓|({\[<\d\n,;}]|\Z)")
 
 
-def _is_subject(text: str, person: _Name, start: int) -> bool:
+def _is_subject(text: str, person: Name, start: int) -> bool:
     """Whether a person in a value is the one whose it is, and not a part of its text: Joon's parka."""
     if text.endswith("</", start, person.start):
         return False
     if _BEHIND_SUBJECT.match(text, person.end):
         return True
-    before = text[max(start, person.start - _NEAR) : person.start]
+    before = text[max(start, person.start - NEAR) : person.start]
     return not _IS_POSSESSED.match(text, person.end) and _BEFORE_SUBJECT.search(before) is not None
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _of_people(tracker: Tracker, text: str, key: _Name, end: int, people: Sequence[_Name]) -> Iterator[CountReport]:
+def _of_people(tracker: Tracker, text: str, key: Name, end: int, people: Sequence[Name]) -> Iterator[CountReport]:
     """The values of a tracker that stand behind the people's names, or before them: ``red coat (Mina)``."""
     start = key.end
     lead = _values(tracker, text[start : people[0].start])
@@ -419,7 +337,7 @@ def _is_value(tracker: Tracker, said: Sequence[str]) -> bool:
 def _values(tracker: Tracker, chunk: str, sign: str = "") -> tuple[str, ...]:
     """What a part of a report says of one value; empty if that is none. ``sign`` is that of a number without one."""
     chunk = _NEXT.sub("", _to_end_of_map(chunk))
-    chunk = re.sub(r"\A[\s:=|>/.)\]\"'”’]+", " ", re.sub(rf"\A(?:{_POSSESSIVE}){_NO_LETTER}", "", chunk))
+    chunk = re.sub(r"\A[\s:=|>/.)\]\"'”’]+", " ", re.sub(rf"\A(?:{POSSESSIVE}){_NO_LETTER}", "", chunk))
     if re.match(r" [-–—] ", chunk):
         chunk = chunk[3:]
     record = [(found["key"].casefold(), found["value"]) for found in _RECORD.finditer(chunk)]
@@ -428,8 +346,8 @@ def _values(tracker: Tracker, chunk: str, sign: str = "") -> tuple[str, ...]:
     if any(key not in _OTHERS for key, _ in record):
         absolute = any(key in _VALUES for key, _ in record) and tracker.kind is not TrackerKind.LIST
         for key, value in record:
-            gains = key in _GAINS | _CHANGES or (key == "new" and tracker.kind is TrackerKind.LIST)
-            own_sign = "+" if gains else "-" if key in _LOSSES else ""
+            gains = key in GAINS | CHANGES or (key == "new" and tracker.kind is TrackerKind.LIST)
+            own_sign = "+" if gains else "-" if key in LOSSES else ""
             if key in _OTHERS or (absolute and own_sign):
                 continue
             for each in _parts(tracker, value):

@@ -1,4 +1,4 @@
-"""Hides reports of what a story counts that have neither a fence of their own nor the form's own names. Sans-IO.
+"""Finds where a text states trackers, and hides reports that have no fence and none of the form's names. Sans-IO.
 
 Models put the report into JSON, a table, a list, brackets, or bare lines, with a heading or without. What tells it from
 the story are the names of the trackers: lines that state three fields or more, at least two of them trackers, are a
@@ -12,13 +12,124 @@ decided for each beginning of a line, so that the result does not depend on how 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
 
-from saga_core.state_block.by_names import named_in, without_heads
+from attrs import frozen
+
+from saga_core.language import any_of, every, normalized
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import field_of, is_header
 from saga_core.state_block.unfenced import decomposed, may_begin_field
-from saga_core.trackers import Trackers
+from saga_core.trackers import Tracker, Trackers
+
+# -- where a text states what is counted -------------------------------------------------------------------------------
+
+NEAR = 60
+"""The characters before a name that show what it is."""
+DRESS = r"[\"'“”‘’*_`~<>\[\](){}【】「」『』«»《》〈〉]"
+_BEHIND = re.compile(
+    rf"(?:{DRESS}|[ \t\\])*(?:[:=+\-–—→|\d\n▓▒░█■□●○★☆]|[./]\w|[\[({{<>]|_[^\W\d_]{{1,20}}[ \t]*[:=]|\Z)"
+)
+"""What may stand behind the name of a value, and not behind a word of a text."""
+_INSIDE = re.compile(r"[+\-]\Z|[^\s][ \t]*[+\-][ \t]\Z|\d[ \t]?\Z")
+"""What stands before a word of a text: the sign of an item, or a number."""
+BEGINS = re.compile(rf"(?:^|[,;|/•·\n])(?:{DRESS}|[ \t]|[-+*•>#]|\d{{1,2}}[.)]|[^\w\s,:;.])*\Z")
+"""What stands before a name that begins a statement."""
+_NAMED = re.compile(
+    r"[\"'”]\s*[:=]\s*[\"'“]/?\Z|(?:tracker|key|name|field|stat|id|path)\s*[:=]\s*[\"'“]?/?\Z", re.IGNORECASE
+)
+_BEHIND_NAMED = re.compile(r"(?:[./][^\"'\n]{1,40})?[\"'”]?\s*[,;}>\n]|[\"'”]\s+\w")
+"""What stands before a name that is itself a value: ``{"tracker": "gold", "change": 3}``."""
+POSSESSIVE = "|".join(sorted({re.escape(word) for each in every() for word in each.names.possessives}))
+POSSESSED = re.compile(POSSESSIVE)
+POSSESSED = re.compile(rf"(?:{POSSESSIVE})\Z")
+_OPERATION = re.compile(
+    r"(?:op|operation|action|type)[\"']?\s*[:=]\s*[\"']?(?P<word>[a-z]{2,12})[\"']?[^{}]*\Z", re.IGNORECASE
+)
+SET = re.compile(
+    r"_\.(?P<how>set|add)\(\s*[\"'](?P<key>[^\"'\n]{1,60})[\"']\s*,\s*(?P<values>[^\n]{1,200}?)\)\s*;?[^\n]*"
+    r"|\{\{(?P<macro>set|add)var::(?P<name>[^:{}\n]{1,60})::(?P<value>[^{}\n]{0,200})\}\}"
+)
+"""A command of a card with variables: ``_.set('hunger', 20, 12);``."""
+_ENDINGS = frozenset(word for each in every() for word in each.counted.endings)
+_MOVES = re.compile(any_of(lambda each: f"{each.values.loss}|{each.values.gain}"), re.IGNORECASE)
+CHANGES = frozenset("change changed delta adjust diff difference adjustment shift modifier by".split())
+GAINS = frozenset("add added gain gained plus increase increment inc".split())
+LOSSES = frozenset("remove removed lose lost minus decrease decrement dec subtract dropped".split())
+_HEADED = re.compile(
+    r"^[^\w\n]*(?P<word>[^\W\d_]{2,12})[ \t]*[:：][ \t]*(?=[^\W\d][\w ]{0,20}[ \t]*[:：=])", re.MULTILINE
+)
+_INDEX = re.compile(r"\[\d{1,3}\]")
+
+
+@frozen
+class Name:
+    """A name in a report: of a tracker, of a person, or, with neither, of anything else that ends a value."""
+
+    start: int
+    end: int
+    tracker: Tracker | None = None
+    person: str = ""
+    sign: str = ""
+    """The sign that an operation before it gives its value: ``{"op": "increase", "path": "hunger", "value": 4}``."""
+    of_form: bool = False
+    """Whether it is a field that every block has."""
+    of_people: bool = False
+    """Whether it is a field that lists people, such as those present."""
+
+
+def named_in(text: str, own: Trackers) -> set[str]:
+    """The names of the trackers that ``text`` states a value of, as far as a text alone can show it."""
+    plain = normalized("NFKC", text)
+    plain = SET.sub(assigned, plain) if "_." in plain or "::" in plain else plain
+    return {each.tracker.name for each in trackers_in(plain, own) if each.tracker is not None}
+
+
+def without_heads(text: str) -> str:
+    """``text`` without the name of the report before each of its fields: ``State: weather: snow``."""
+    return _HEADED.sub(lambda found: "" if is_header(found["word"]) else found[0], text)
+
+
+def assigned(command: re.Match[str]) -> str:
+    how, key = command["how"] or command["macro"], command["key"] or command["name"]
+    values = command["values"] or command["value"]
+    value = values.rpartition(",")[2] if how == "set" else f"+{values.strip()}"
+    return f"{_INDEX.sub('', key)}: {value.strip().replace('+-', '-')}"
+
+
+def trackers_in(text: str, own: Trackers, *, loosely: bool = False) -> Iterator[Name]:
+    """The names of trackers that state a value. ``loosely`` accepts one that begins a line whatever follows."""
+    if not own:
+        return
+    last: Name | None = None
+    for found in own.in_text.finditer(text):
+        start, end = found.span("name")
+        tracker = own.find(found["name"])
+        if tracker is None:
+            continue
+        suffix = text[end : found.end()]
+        if suffix and suffix not in _ENDINGS and not _MOVES.search(suffix):
+            continue
+        before = text[max(0, start - NEAR) : start]
+        is_key = _BEHIND.match(text, found.end()) and not _INSIDE.search(before)
+        is_bare = loosely or found["name"].isascii() or found.end() == end
+        is_named = _NAMED.search(before) and _BEHIND_NAMED.match(text, found.end())
+        begins = BEGINS.search(before) or POSSESSED.search(before.rstrip())
+        if not (is_key or (is_bare and begins) or is_named):
+            continue
+        if last is not None and last.tracker is tracker and not re.search(r"\w", text[last.end : start]):
+            continue  # a coin of the same name
+        operation = _OPERATION.search(before) if is_named else None
+        yield (last := Name(start, end if _MOVES.search(suffix) else found.end(), tracker, sign=_sign_of(operation)))
+
+
+def _sign_of(operation: re.Match[str] | None) -> str:
+    word = operation["word"].casefold() if operation is not None else ""
+    return "+" if word in GAINS | CHANGES else "-" if word in LOSSES else ""
+
+
+# -- the filter --------------------------------------------------------------------------------------------------------
 
 LONGEST = 20_000
 """The characters of a report. A longer one is shown."""
@@ -36,7 +147,7 @@ _WINDOW = 80
 _SIGNS = re.compile(r"[^\w\s]|[\d\n]")
 _END = "\0"
 """Stands behind a text that goes on, where nothing else may."""
-_DRESS = re.compile(r"(?:[^\w\n]|_|\d{1,2}[.)][ \t])*")
+_DRESSED = re.compile(r"(?:[^\w\n]|_|\d{1,2}[.)][ \t])*")
 _OPENS = re.compile(r"[ \t>]*(?:\*\*|#|[|\[【<({｛（《〈『〔※◆■]|\"[\[{]|[-=_~`]{3})")
 _DATA = re.compile(r"[ \t>]*+(?:(?:\\?[`~]){3,}[\w.+-]{0,20}|[\[{｛<][^\n]{0,60})[ \t]*")
 _CALL = re.compile(r"[a-z_]{1,24}(?:[({]|\Z)|[A-Z_]{1,24}(?:[({:]|\Z)|[^\W\d]{1,20}[:：]")
@@ -146,7 +257,7 @@ class CountedFilter:
         """Whether a line that goes on may belong to a report."""
         if len(line) <= 2:
             return True
-        dress = _DRESS.match(line)
+        dress = _DRESSED.match(line)
         begun = (line[dress.end() :] if dress else line).rstrip()
         if not begun:
             return len(line) <= _LONGEST_HEAD
@@ -182,7 +293,7 @@ class CountedFilter:
             return _Line.STATES
         if _FENCE.fullmatch(line) or not re.search(r"\w", line) or is_header(bare.strip("\\`~*#:[]<>/ _【】")):
             return _Line.HEAD
-        dress = _DRESS.match(line)
+        dress = _DRESSED.match(line)
         begun = dress.end() if dress else 0
         if self._fields and self._lines[-1].strip() and self._own.in_text.match(line, begun):
             return _Line.GOES_ON

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define, evolve, frozen
 
-from saga_core.language import nfc, normalized, squash
+from saga_core.language import nfc, squash
 from saga_core.state_block import flow, lines
+from saga_core.state_block.counted import named_in
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import (
     FIELDS,
@@ -49,7 +50,7 @@ from saga_core.state_block.values import (
     read_level,
     read_text,
 )
-from saga_core.trackers import NO_TRACKERS, UNTOLD, Trackers, Whose
+from saga_core.trackers import NO_TRACKERS, UNTOLD, TrackerKind, Trackers, Whose
 
 if TYPE_CHECKING:
     import yaml
@@ -283,12 +284,12 @@ def _as_yaml(body: str, found: _Findings, own: Trackers) -> _Findings:
 def _mend_by_names(body: str, findings: _Findings, own: Trackers, people: Iterable[str]) -> None:
     """Read by its name what the readers of lines and values have missed of a tracker, or misread."""
     read: tuple[CountReport, ...] = findings.values.get("counts", ())
-    names = {squash(found["name"]) for found in own.in_text.finditer(normalized("NFKC", body))}
-    if not names or (not findings.problems and len(read) >= len(names) and all(_is_plain(each, own) for each in read)):
+    threads = {each.name for each in own if each.kind is TrackerKind.THREADS}
+    missed = named_in(body, own) - threads - {each.tracker for each in read}
+    if not missed and all(_is_plain(each, own) for each in read):
         return
-    from saga_core.state_block.by_names import is_doubtful, named_in, read_by_names  # nearly no report needs it
+    from saga_core.state_block.by_names import is_doubtful, read_by_names  # nearly no report needs it
 
-    missed = named_in(body, own) - {each.tracker for each in read}
     met = (*(findings.values.get("present") or ()), *findings.values.get("npc_met", ()))
     text = body.casefold()
     named = [name for name in (*people, *met) if name.casefold() in text and not _BRACKETS.search(name)]
@@ -306,7 +307,9 @@ def _is_plain(report: CountReport, own: Trackers) -> bool:
     """Whether a report of a tracker is as it was asked for: its subject fits, and its value is a single one."""
     tracker = own.find(report.tracker)
     of_people = tracker is not None and tracker.whose in (Whose.CHARACTER, Whose.PAIR)
-    return bool(report.subject) is of_people and not any(map(_COMPOSED.search, report.values))
+    if any(map(_COMPOSED.search, report.values)):
+        return False
+    return bool(report.subject) is of_people or not any(re.search(r"[^\W\d_]", value) for value in report.values)
 
 
 def _node_of(told: yaml.Node | None) -> Node:

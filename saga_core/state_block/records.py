@@ -11,16 +11,17 @@ from saga_core.language import DEFAULT, all_of, any_of, as_it_stands, every, squ
 from saga_core.state_block.amounts import read_quantity, split_amount
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
 from saga_core.state_block.fields import (
+    NONE,
     Field,
     ItemAmount,
     ItemTransfer,
     Kind,
+    Placeholders,
     RelationChange,
     StatusChange,
     record_key,
 )
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
-from saga_core.state_block.placeholders import NONE, Placeholders
 from saga_core.state_block.values import (
     MAX_NAME,
     Unreadable,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from saga_core.language import all_of, any_of, caseless, clean_name, normalized, squash
-from saga_core.state_block.fields import HitPoints
+from saga_core.state_block.fields import NONE, HitPoints, Placeholders
 from saga_core.state_block.flow import Node, Pairs, Scalar, Seq
-from saga_core.state_block.placeholders import NONE, Placeholders
 
 MAX_NAME = 200
 MAX_TEXT = 2_000

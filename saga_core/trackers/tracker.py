@@ -177,7 +177,8 @@ def _in_every_language() -> Mapping[str, frozenset[str]]:
     words: dict[str, list[str]] = {}
     for language in every():
         for concept, names in language.counted:
-            words.setdefault(concept, []).extend(names)
+            if concept != "endings":
+                words.setdefault(concept, []).extend(names)
     for same in (*rows, *words.values()):
         keys = frozenset(map(squash, same))
         found |= {key: found.get(key, keys) | keys for key in keys}
