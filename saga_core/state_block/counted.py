@@ -42,7 +42,6 @@ _NAMED = re.compile(
 _BEHIND_NAMED = re.compile(r"(?:[./][^\"'\n]{1,40})?[\"'”]?\s*[,;}>\n]|[\"'”]\s+\w")
 """What stands before a name that is itself a value: ``{"tracker": "gold", "change": 3}``."""
 POSSESSIVE = "|".join(sorted({re.escape(word) for each in every() for word in each.names.possessives}))
-POSSESSED = re.compile(POSSESSIVE)
 POSSESSED = re.compile(rf"(?:{POSSESSIVE})\Z")
 _OPERATION = re.compile(
     r"(?:op|operation|action|type)[\"']?\s*[:=]\s*[\"']?(?P<word>[a-z]{2,12})[\"']?[^{}]*\Z", re.IGNORECASE

@@ -233,8 +233,8 @@ class Trackers:
         if (found := self._by_key.get(squash(name))) is not None:
             return found
         head = squash(normalized("NFKC", name).partition("(")[0])
-        keys = (head, *_in_every_language().get(head, ()))
-        return next((self._by_key[key] for key in keys if key in self._by_key), None)
+        same = _in_every_language().get(head, frozenset())
+        return self._by_key.get(head) or next((each for each in self.declared if each.key in same), None)
 
     def names(self) -> Iterator[tuple[str, Tracker]]:
         """Every name by which a tracker is found, with the tracker; its own names come first."""

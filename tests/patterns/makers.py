@@ -119,7 +119,9 @@ def call_all() -> None:
     list(by_names.read_by_names("gold: Mara 1", Trackers((gold,)), _NAMES))
     for text in ("silver: 2", "two silver", "silver 2 spent"):
         read_value(gold, text)
-    read_value(Tracker(name="clues", kind=TrackerKind.LIST), '"rope" lost')
+    for text in ('"rope" lost', "rope (lost)"):
+        read_value(Tracker(name="clues", kind=TrackerKind.LIST), text)
+    read_value(Tracker(name="sky", kind=TrackerKind.CHOICE, steps=((0, "clear"), (1, "rain"))), "from clear to rain")
     genres.guessed_profile("a card")
     Mask.of(["sk-a long key"])("Nobody said sk%2Da long key.")
     as_note("Mara is here.", "en")
