@@ -49,7 +49,6 @@ _MOST_PEOPLE = 64
 _OF_PEOPLE = frozenset({Whose.CHARACTER, Whose.PAIR})
 
 _EDGE, _NO_LETTER = r"(?<![^\W_])", r"(?![^\W\d_])"
-_IS_BEHIND_PERSON = re.compile(rf"(?:{POSSESSIVE})|[^\W\d_\x00-\x7f]{{0,2}}(?![^\W\d_])")
 _IS_POSSESSED = re.compile(POSSESSIVE)
 _BEHIND_PERSON = re.compile(rf"(?:{POSSESSIVE})|[^\W\d_\x00-\x7f]{{0,2}}(?![^\W\d_])")
 _OPENS_SCOPE = re.compile(rf"[ \t\"'*_`]*[.:={{(>/|–—→-]|{POSSESSIVE}")
@@ -144,11 +143,13 @@ def _of_table(rows: list[list[str]], own: Trackers, people: Sequence[str]) -> It
             yield f"{row[0]}: {', '.join(said)}"
         return
     result = _column_of_result(rows) if len(heads) == 4 else 0
-    values = [row for row in rows if len(row) == 3 and _is_value_of(row[0], row[2], own)]
-    has_changes = all(_is_signed(row[2]) and not _is_signed(row[1]) for row in values)
-    for row in rows:
+    ends = [len(row) == 3 and _is_value_of(row[0], row[2], own) for row in rows]
+    has_changes = all(
+        _is_signed(row[2]) and not _is_signed(row[1]) for row, ends_so in zip(rows, ends, strict=True) if ends_so
+    )
+    for row, ends_so in zip(rows, ends, strict=True):
         if len(row) == 3 and named_in(f"{row[0]}: 1", own):
-            yield f"{row[0]}: {row[1] if has_changes or row not in values else row[2]}"
+            yield f"{row[0]}: {row[2] if ends_so and not has_changes else row[1]}"
         else:
             yield f"{row[0]}: {row[result]}" if result and row[0] else "| " + " | ".join(row) + " |"
 

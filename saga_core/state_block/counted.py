@@ -91,6 +91,7 @@ def without_heads(text: str) -> str:
 
 
 def assigned(command: re.Match[str]) -> str:
+    """A command of ``SET`` as a line of a name and its value."""
     how, key = command["how"] or command["macro"], command["key"] or command["name"]
     values = command["values"] or command["value"]
     value = values.rpartition(",")[2] if how == "set" else f"+{values.strip()}"
