@@ -10,8 +10,9 @@ from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
 from saga_core.language import all_of, caseless, every, fold_name, mentions, speeches, without_speech
 from saga_core.model import Entity, Event, Kind, WorldState, deltas
-from saga_core.naming import Names, is_form_of, is_word_for_player, stands_in_text_of
+from saga_core.naming import Names, is_form_of, is_word_for_player, remarked, stands_in_text_of
 from saga_core.state_block import BlockFields
+from saga_core.transcript import next_reply_of
 from saga_core.values import Value
 
 PERSONA = "persona"
@@ -20,6 +21,8 @@ CLAIMS = "claims"
 """The attribute that holds the names that the player's own words may have given the character, latest last. They are
 kept because the history of a request may not reach back to these words."""
 _MOST_CLAIMS = 8
+_MOST_LISTED = 64
+"""How many names of the lists that have the player too are kept, the latest. No list has one person twice."""
 
 
 def the_player(state: WorldState, name: str, *, sure: bool = True) -> tuple[Event, ...]:
@@ -75,7 +78,8 @@ def player_events(
     names that it bears out become other names of the character. A report bears out a name if somebody owns or does
     something under it who was never company: neither before nor in this report. So it does with names that stand in the
     text about the player in ``card``, the client's description, and with a name by which the reply, ``prose``,
-    addresses somebody without telling of its bearer.
+    addresses somebody without telling of its bearer. Never a name of somebody else: of who was listed beside the
+    player, or whose next reply the client asks for.
     """
     player = state.entities.get(state.player)
     if player is None:
@@ -83,22 +87,48 @@ def player_events(
     before = player.get(CLAIMS)
     kept = tuple(map(str, before)) if isinstance(before, tuple) else ()
     claims = tuple(dict.fromkeys((*kept, *claims)))[-_MOST_CLAIMS:]
-    borne_out = _borne_out(fields, state, claims)
+    beside = _beside(fields, (name, *player.names))
+    apart = _somebody_else(state, (*beside, next_reply_of(card)), (name, *player.names))
+    borne_out = _borne_out(fields, state, claims, apart)
     if not name and nameless(state):
         name, sure = _noted_name(fields.notes or "") or next(iter(borne_out), ""), True
     head = the_player(state, name, sure=sure)
     if any(isinstance(event, deltas.Played) for event in head):
         return head  # the words may have been another character's
-    borne_out |= _from_dealings(fields, state, (name, *player.names), card, prose)
+    borne_out |= _from_dealings(fields, state, (name, *player.names), card, prose, apart)
     others = {other: who for other, who in borne_out.items() if other != name and not _called(player, other)}
-    called = set(map(fold_name, (*player.names, *others)))
-    company = (*(fields.present or ()), *fields.npc_met)
-    if not lists_player(state) and any(is_word_for_player(each) or fold_name(each) in called for each in company):
-        head += (deltas.AttributeSet(player.id, LISTED, 1),)
+    listed = _listed(player)
+    now = tuple(dict.fromkeys((*listed, *_beside(fields, (name, *player.names, *others)))))[-_MOST_LISTED:]
+    if now != listed:
+        head += (deltas.AttributeSet(player.id, LISTED, now),)
     if others or claims != kept:
         attributes: dict[str, Value] = {CLAIMS: claims} if claims else {}
         head += (deltas.Introduced(player.id, Kind.CHARACTER, player.name, tuple(others), attributes),)
     return head + tuple(deltas.Merged(who, player.id) for who in dict.fromkeys(others.values()) if who)
+
+
+def _beside(fields: BlockFields, names: Sequence[str]) -> tuple[str, ...]:
+    """The names of the lists of a report that have the player's character too, hers with them."""
+    own = set(map(fold_name, names))
+    return tuple(
+        (remarked(each) or (each, ""))[0]
+        for company in (fields.present or (), fields.npc_met)
+        if any(is_word_for_player(each) or fold_name(each) in own for each in company)
+        for each in company
+    )
+
+
+def _somebody_else(state: WorldState, beside: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    """The folded names of those who cannot be the player's character: of whom a list ever had ``beside`` her."""
+    told = {fold_name(each) for each in (*beside, *_listed(state.entities[state.player])) if each}
+    people = [set(map(fold_name, each.names)) for each in state.of_kind(Kind.CHARACTER) if each.id != state.player]
+    return frozenset(told.union(*(each for each in people if each & told)) - set(map(fold_name, names)))
+
+
+def _listed(player: Entity) -> tuple[str, ...]:
+    """The names of the lists until now that had the player too. Older records only say that there were some."""
+    listed = player.get(LISTED)
+    return tuple(map(str, listed)) if isinstance(listed, tuple) else ()
 
 
 def _noted_name(notes: str) -> str:
@@ -112,17 +142,17 @@ def _noted() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for each in every() for pattern in each.persona.noted)
 
 
-def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) -> dict[str, str]:
-    """The names of ``claims`` that a report bears out, and the parts of them that it uses.
+def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str], apart: frozenset[str]) -> dict[str, str]:
+    """The names of ``claims`` that a report bears out, and the parts of them that it uses, without those ``apart``.
 
     Each has the id of the character that it was taken for until now, or "".
     """
     if not claims:
         return {}
     strangers, known = _strangers(fields, state)
-    acting = [name for name in _acting(fields) if fold_name(name) not in known]
+    acting = [name for name in _acting(fields) if fold_name(name) not in known | apart]
     found: dict[str, str] = {}
-    for claim in claims:
+    for claim in (each for each in claims if fold_name(each) not in apart):
         for name in (name for name in acting if _is_part(name, claim)):
             found.setdefault(claim, strangers.get(fold_name(claim), ""))
             found.setdefault(name, strangers.get(fold_name(name), ""))
@@ -130,7 +160,7 @@ def _borne_out(fields: BlockFields, state: WorldState, claims: Sequence[str]) ->
 
 
 def _from_dealings(
-    fields: BlockFields, state: WorldState, names: Sequence[str], card: str, prose: str
+    fields: BlockFields, state: WorldState, names: Sequence[str], card: str, prose: str, apart: frozenset[str]
 ) -> dict[str, str]:
     """The player's other names under which a report has somebody deal with those who are here.
 
@@ -138,7 +168,7 @@ def _from_dealings(
     Joss"), or the reply addresses somebody by it and tells of nobody. A report that calls the player by a known name
     means others by these names. Two of them in one event are two people. Who is listed as company is none of them,
     unless the narrator lists the player too, or has never named the player and does not tell of them: who says "you"
-    names the player in speech and in the report alone.
+    names the player in speech and in the report alone. Who is ``apart`` never is.
     """
     pairs = list(dealing(fields))
     own = set(map(fold_name, names))
@@ -152,7 +182,7 @@ def _from_dealings(
     untold = {each for each in here if not mentions(narration, each)}
     if not prose or len(untold) == len(here) or not (is_listed or not _is_named(state)):
         untold = set()  # where the narration tells of nobody who is listed, it shows nothing
-    met = known - listed if is_listed else known - untold
+    met = apart | (known - listed if is_listed else known - untold)
 
     def is_called(name: str) -> bool:
         is_told = mentions(narration, name) or any(fold_name(name) in each for each in listed - untold)

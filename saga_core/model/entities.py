@@ -81,7 +81,7 @@ class Relation:
 
 HABITS = ("gains_listed", "gains_totalled", "player_listed", "losses_repeated")
 """The player's attributes that count how often the narrator's gains were a whole inventory, and totals, and that say
-whether it lists the player's character as company."""
+with whom it listed the player's character as company."""
 MOMENT = "moment"
 """The attribute that says how somebody present is until the next report that lists her without it: asleep."""
 

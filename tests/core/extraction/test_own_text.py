@@ -17,12 +17,12 @@ CARD = (
 JOSS = "present: [Ewan]\nitems_transferred: [{item: lantern, from: Ewan, to: Joss}]"
 
 
-async def people(*blocks: str) -> tuple[set[str], set[str]]:
+async def people(*blocks: str, card: str = CARD, told: str = "The wind howls.") -> tuple[set[str], set[str]]:
     """The player's names, and the others'."""
     async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        chat = Frontend(saga, system=CARD, greeting="", note="")
+        chat = Frontend(saga, system=card, greeting="", note="")
         for number, block in enumerate(blocks):
-            await chat.say(f"I go on ({number}).", f"The wind howls.\n\n```state\n{block}\n```")
+            await chat.say(f"I go on ({number}).", f"{told}\n\n```state\n{block}\n```")
             await saga.background.drain(20)
         assert chat.last is not None
         state = await saga.views.state(chat.last.session.id)
@@ -57,6 +57,27 @@ async def test_a_sister_of_whom_the_text_tells_is_not_the_player(block: str) -> 
     own, others = await people("location: beach\npresent: [Ewan]", block)
     assert not any("Cecily" in name for name in own)
     assert any("Cecily" in name for name in others)
+
+
+ROOM = "Jules rents the room in Roz's flat."
+GIVES = "Hattie gives Roz a note and goes. Roz leans in the doorway."
+NOTE = "present: [Roz]\nitems_transferred: [{item: five-pound note, from: Hattie, to: Roz}]"
+
+
+@pytest.mark.parametrize("lists", ["present: [Roz, Jules]", "present: [Roz, Player]", "present: [Roz (tired), you]"])
+async def test_who_is_listed_beside_the_player_never_is_the_player(lists: str) -> None:
+    card = f"The story of a fictional chat between Roz and Jules.\n\n{ROOM}"
+    for blocks in ((lists, NOTE), (lists, "present: [Roz]", NOTE)):
+        own, others = await people("present: [Roz]", *blocks, card=card, told=GIVES)
+        assert "Roz" not in own
+        assert "Roz" in others
+
+
+async def test_whose_next_reply_is_asked_for_never_is_the_player() -> None:
+    card = f"Write Roz's next reply in a fictional chat between Roz and Jules.\n\n{ROOM}"
+    own, others = await people("location: flat", "present: [Jules]", NOTE, card=card, told=GIVES)
+    assert "Roz" not in own
+    assert "Roz" in others
 
 
 async def test_that_the_narrator_lists_the_player_is_a_habit_and_nothing_that_is_told() -> None:
