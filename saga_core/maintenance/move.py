@@ -8,7 +8,7 @@ moved, and a server that opens it says so.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from attrs import define, field, frozen
 
@@ -42,8 +42,17 @@ class MovePass:
     """The number of entries that were copied to the target or removed from it."""
 
 
-async def move_journal(source: StateKV, target: StateKV, told: Progress = lambda _: None) -> int | None:
+async def move_journal(
+    source: StateKV,
+    target: StateKV,
+    told: Progress = lambda _: None,
+    *,
+    reopen: Callable[[], Awaitable[StateKV]] | None = None,
+) -> int | None:
     """Copy all of ``source`` into ``target``, compare the two, and return the number of entries.
+
+    ``reopen`` closes ``target`` and opens it again, so that a target that did not keep its entries is found out: that
+    raises ``StoreError`` as well.
 
     ``target`` must be empty or unused, or hold the result of an interrupted move. Returns None if it was moved there
     already. ``told`` is called with the number of entries that were changed so far. Raises ``BadInput`` if the target
@@ -52,7 +61,11 @@ async def move_journal(source: StateKV, target: StateKV, told: Progress = lambda
     if not await begin_move(source, target):
         return None
     found = await catch_up(source, target, told)
-    await end_move(source, target)
+    await _check_equal(source, target)
+    if reopen is not None:
+        target = await reopen()
+        await _check_kept(source, target)
+    await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY, keys.MOVED_KEY})))
     return found.entries
 
 
@@ -102,14 +115,25 @@ async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: 
     return MovePass(entries, writing.changed)
 
 
-async def end_move(source: Scanned, target: StateKV) -> None:
-    """Compare the two, and let servers open ``target``. Raises ``StoreError`` if they differ."""
+async def _check_equal(source: Scanned, target: StateKV) -> None:
     if not await _are_equal(source, target):
         raise StoreError(
             "the journal was written while it was moved, and the copy is not equal to it: stop every server that has "
             "it open, and give the same command again; nothing was changed where it is"
         )
-    await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY, keys.MOVED_KEY})))
+
+
+async def _check_kept(source: Scanned, target: StateKV) -> None:
+    """Compare a target that was opened again. One that lost entries is marked as incomplete again."""
+    there = {key: value async for key, value in _entries(target)}
+    lost = [key async for key, value in _entries(source) if there.pop(key, None) != value]
+    if lost or there:
+        await target.commit(Batch({keys.MOVING_KEY: b"1"}))
+        raise StoreError(
+            f"{target.info.name}: did not keep what was written to it: opened again, {len(lost)} entries of the "
+            f"journal are missing or differ, and {len(there)} are there that it does not have; `saga conformance` "
+            "tells what is wrong with it. Move to another backend; nothing was changed where the journal is"
+        )
 
 
 async def mark_moved(source: StateKV, target: StoreInfo) -> None:

@@ -58,6 +58,13 @@ def reached(place: Place, *asking: Asking, work: Work | None = None, fresh: bool
     return asyncio.run(_reached(config, place, asking, work))
 
 
+def has_server(place: Place) -> bool:
+    """Whether a running server answers the requests of ``reached``."""
+    from saga_server.process import address_of
+
+    return place.url is not None or address_of(place.config()) is not None
+
+
 async def _reached(config: Config, place: Place, asking: Sequence[Asking], work: Work | None) -> Any:
     from saga_core import Saga
     from saga_server.process import NotAnswered, address_of

@@ -116,7 +116,17 @@ async def _move(config: Config, moved: Config, follow: bool) -> int | None:
 
     if not follow and (path := path_of(config, "state")) is not None and path.exists():
         await (await open_journal_store(config, Counters())).aclose()  # refused if locked, before the target is made
+    if follow:
+        async with _read(config):
+            pass  # likewise
     target = await open_journal_store(moved, Counters())
+
+    async def reopen() -> StateKV:
+        nonlocal target
+        await target.aclose()
+        target = await open_journal_store(moved, Counters())
+        return target
+
     try:
         if Capability.DURABLE not in target.info.capabilities:
             raise BadInput(f"--to: {target.info.name} promises no durable writes; give a backend that is durable")
@@ -127,7 +137,7 @@ async def _move(config: Config, moved: Config, follow: bool) -> int | None:
         try:
             if not follow:
                 await _refuse_servers(source, config.server.lease_seconds)
-            entries = await move_journal(source, target)
+            entries = await move_journal(source, target, reopen=reopen)
             try:
                 await mark_moved(source, target.info)
             except StoreError as error:  # a full disk, which may be why it is moved

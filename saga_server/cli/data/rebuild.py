@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 from attrs import evolve
@@ -14,8 +14,12 @@ from saga_core import registry
 from saga_core.config import Config, Profile, StoreConfig
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.storage import PROFILES, backend_of, path_of
+from saga_server.cli.data.kept import keeps, lost_by
 from saga_server.cli.settings import Place, settings
 from saga_server.terminal import say
+
+if TYPE_CHECKING:
+    from saga_core import Saga
 
 _KINDS = ("graph", "vector")
 """The stores that ``--to`` can change. The state store has the journal itself, and pages are files in any case."""
@@ -43,8 +47,10 @@ def rebuild(place: Place, session: str | None, targets: tuple[str, ...]) -> None
     before = place.config()
     config = towards(before, targets)
     equal = asyncio.run(_rebuild(config, session))
-    if targets:
+    if targets and equal:
         _tell(before, config)
+    elif targets:
+        say("leave the configuration as it is")
     raise SystemExit(0 if equal else 1)
 
 
@@ -102,6 +108,38 @@ def _fresh(store: StoreConfig, backend: str | None) -> StoreConfig:
 
 async def _rebuild(config: Config, session: str | None) -> bool:
     """Rebuild one session or all of them. Returns whether every session is then equal to the journal."""
+    async with aclosing(await _opened(config, resume=True)) as saga:
+        ids = (
+            [(await saga.sessions.get(session)).id]
+            if session
+            else [each.session.id for each in await saga.sessions.list()]
+        )
+        found: dict[str, list[str]] = {}
+        for session_id in ids:
+            await saga.maintenance.rebuild(session_id)
+            # What is kept only in memory can be compared only here.
+            found[session_id] = await saga.maintenance.differences(session_id, vectors=not keeps(saga, "vectors"))
+        reopens = keeps(saga, "journal")
+    kinds: set[str] = set()
+    if reopens:
+        # An engine may show what it will not keep, such as a transaction that is never committed.
+        async with aclosing(await _opened(config, resume=False)) as saga:
+            for session_id in ids:
+                verdict = await saga.maintenance.verify(session_id)
+                left = [each for each in verdict.findings if keeps(saga, each.store)]
+                found[session_id] += [str(each) for each in left if str(each) not in found[session_id]]
+                kinds.update(each.store for each in left)
+    for session_id, differences in found.items():
+        say(f"{session_id}: {'; '.join(differences) or 'rebuilt, and equal to the journal'}")
+    for line in lost_by(config, kinds):
+        say(line)
+    equal = not any(found.values())
+    say(f"{len(ids)} sessions rebuilt" if equal else f"{len(ids)} sessions rebuilt, and not equal to the journal")
+    return equal
+
+
+async def _opened(config: Config, resume: bool) -> Saga:
+    """Open the engine with all its stores. Raises ``StoreUnavailable`` for one that another takes the place of."""
     from saga_core import Saga
     from saga_server.tenancy import Tenancy
 
@@ -109,27 +147,15 @@ async def _rebuild(config: Config, session: str | None) -> bool:
     level = log.level
     log.setLevel(logging.ERROR)  # no warnings that the stores have changed: that is intended here
     try:
-        saga = await Saga.open(config, hosting=Tenancy())
+        saga = await Saga.open(config, resume=resume, hosting=Tenancy())
     finally:
         log.setLevel(level)
-    async with aclosing(saga):
-        for kind in _KINDS:
-            missing = saga.counters.degraded.get(f"{kind}.{backend_of(config, kind)}")
-            if missing is not None:
-                raise StoreUnavailable(f"{kind}.{backend_of(config, kind)}: {missing}")
-        ids = (
-            [(await saga.sessions.get(session)).id]
-            if session
-            else [each.session.id for each in await saga.sessions.list()]
-        )
-        equal = True
-        for session_id in ids:
-            await saga.maintenance.rebuild(session_id)
-            differences = await saga.maintenance.differences(session_id)
-            equal &= not differences
-            say(f"{session_id}: {'; '.join(differences) or 'rebuilt, and equal to the journal'}")
-        say(f"{len(ids)} sessions rebuilt")
-    return equal
+    for kind in _KINDS:
+        missing = saga.counters.degraded.get(f"{kind}.{backend_of(config, kind)}")
+        if missing is not None:
+            await saga.aclose()
+            raise StoreUnavailable(f"{kind}.{backend_of(config, kind)}: {missing}")
+    return saga
 
 
 def _tell(before: Config, after: Config) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from saga_server.cli.data.data_access import Asking, as_json, reached
+from saga_server.cli.data.data_access import Asking, as_json, has_server, reached
+from saga_server.cli.data.kept import lost_by
 from saga_server.cli.settings import SURROUNDINGS, Place, server_settings
 from saga_server.terminal import counted, say, say_json
 
@@ -23,15 +24,19 @@ def verify(place: Place, session: str | None, mending: bool, plain: bool) -> Non
     necessary after the repair. Exit code 1 means that something differs.
     """
     method, path = ("POST", "/api/repair") if mending else ("GET", "/api/verify")
-    answer = reached(place, Asking(method, path, {"session": session}))
+    query = {"session": session}
+    answer = reached(place, Asking(method, path, query))
+    if mending and answer["found"] and not has_server(place):
+        # Opened again, an engine shows whether it kept what was mended.
+        answer |= reached(place, Asking("GET", "/api/verify", query))
     if plain:
         say_json(answer)
     else:
-        _tell(answer, mending)
+        _tell(place, answer, mending)
     raise SystemExit(0 if answer["equal"] else SURROUNDINGS)
 
 
-def _tell(answer: dict[str, Any], mending: bool) -> None:
+def _tell(place: Place, answer: dict[str, Any], mending: bool) -> None:
     left = answer["findings"]
     if mending:
         for finding in answer["found"]:
@@ -39,6 +44,9 @@ def _tell(answer: dict[str, Any], mending: bool) -> None:
         for finding in left:
             if finding not in answer["found"]:
                 say(f"left  {_line(finding)}")
+        if place.url is None:
+            for line in lost_by(place.config(), {finding["store"] for finding in left if finding["mendable"]}):
+                say(line)
     else:
         for finding in left:
             say(f"!!  {_line(finding)}")

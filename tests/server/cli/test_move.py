@@ -158,6 +158,31 @@ def test_a_journal_that_is_open_is_refused_before_the_target_is_made(tmp_path: P
     assert [each.name for each in tmp_path.glob("state.*") if "lmdb" in each.name] == []
 
 
+def test_a_target_that_keeps_nothing_is_found_out(tmp_path: Path) -> None:
+    asyncio.run(played(tmp_path, [], "I sit down by the fire."))
+    losing = "state=tests.backends.losing:state"
+    done = CliRunner().invoke(main, ["move", "--data", str(tmp_path), "--to", losing])
+    assert done.exit_code == 1, done.output
+    assert "losing: did not keep what was written to it" in done.output and "another backend" in done.output
+    assert "From now on configure" not in done.output
+    doctor = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path)])
+    assert "journal.moved" not in doctor.output
+
+
+def test_following_what_cannot_be_followed_leaves_no_target(tmp_path: Path) -> None:
+    config = tmp_path / "saga.yaml"
+    config.write_text(f"storage: {{path: {tmp_path / 'data'}, state: '{LMDB}'}}\n", encoding="utf-8")
+
+    async def tried() -> Any:
+        async with Saga.open(config):
+            given = ["move", "--config", str(config), "--follow", "--to", "state=sqlite"]
+            return await asyncio.to_thread(CliRunner().invoke, main, given)
+
+    done = asyncio.run(tried())
+    assert done.exit_code == 2 and "cannot be read while a server has it open" in done.output
+    assert not list((tmp_path / "data").glob("state.db*"))
+
+
 def test_a_journal_of_which_a_part_is_missing_is_refused_with_the_remedy_alone(tmp_path: Path) -> None:
     async def half() -> None:
         store = await open_journal_store(load_config({"storage": {"path": str(tmp_path)}}, environ={}), Counters())

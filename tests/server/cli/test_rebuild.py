@@ -52,6 +52,51 @@ async def test_an_unknown_session_is_named(tmp_path: Path) -> None:
     assert "nobody" in result.output
 
 
+LOSING = "tests.backends.losing"
+
+
+@pytest.mark.parametrize(("kind", "store"), [("vector", "vectors"), ("graph", "graph"), ("cache", "pages")])
+async def test_an_engine_that_keeps_nothing_is_named(kind: str, store: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    session = await _play(data)
+    config = tmp_path / "saga.yaml"
+    settings = {"storage": {"path": str(data), kind: f"{LOSING}:{kind}"}, "session": {"default_world": "ersia"}}
+    config.write_text(json.dumps(settings), encoding="utf-8")
+
+    async def told(*given: str) -> str:
+        done = await asyncio.to_thread(CliRunner().invoke, main, [*given, "--config", str(config)])
+        assert done.exit_code == 1, done.output
+        return str(done.output)
+
+    for output in (await told("rebuild"), await told("verify", "--repair")):
+        assert f"{store}: " in output and f"storage.{kind}: the backend {LOSING}:{kind} did not keep" in output
+        assert "equal to the journal\n" not in output.replace("not equal to the journal\n", "")
+        assert "Set another backend, then give `saga rebuild` again" in output
+        assert "repaired" not in output
+    assert f"{session}: {store}: " in await told("rebuild", session)
+
+
+@pytest.mark.parametrize("kind", ["vector", "graph"])
+async def test_a_move_to_an_engine_that_keeps_nothing_leaves_the_configuration(kind: str, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    await _play(data)
+    given = ["rebuild", "--data", str(data), "--to", f"{kind}={LOSING}:{kind}"]
+    done = await asyncio.to_thread(CliRunner().invoke, main, given)
+    assert done.exit_code == 1, done.output
+    assert f"storage.{kind}: the backend {LOSING}:{kind} did not keep" in done.output
+    assert "leave the configuration as it is" in done.output and "now set" not in done.output
+
+
+async def test_what_is_kept_in_memory_on_purpose_is_no_finding(tmp_path: Path) -> None:
+    session = await _play(tmp_path / "data")
+    config = tmp_path / "saga.yaml"
+    storage = {"path": str(tmp_path / "data"), "vector": "memory", "graph": "memory", "cache": "memory"}
+    config.write_text(json.dumps({"storage": storage}), encoding="utf-8")
+    done = await asyncio.to_thread(CliRunner().invoke, main, ["rebuild", "--config", str(config)])
+    assert done.exit_code == 0, done.output
+    assert f"{session}: rebuilt, and equal to the journal" in done.output
+
+
 async def _long_play(folder: Path) -> None:
     """Two sessions with swipes and branches, in Korean and in English, played into the stores of ``lite``."""
     config = folder / "saga.yaml"
