@@ -78,6 +78,11 @@ def _check_kind(kind: object) -> None:
 
 
 def _check_open(name: str, open_: object) -> None:
+    if inspect.isclass(open_):
+        raise BadInput(
+            f"{name}: {open_.__name__} is a class, and opening is asynchronous; give a coroutine function that takes "
+            "OpenOptions, or the class itself in place of the Backend"
+        )
     if not callable(open_):
         raise BadInput(f"{name}: {open_!r} cannot open anything; give a coroutine function that takes OpenOptions")
 
@@ -129,7 +134,7 @@ def remedy(extra: str) -> str:
 def register(name: str, opener: Opener[Any]) -> None:
     """Make a backend known to this program as ``<kind>.<name>``, such as ``state.mine``.
 
-    It replaces a registered or installed one of that name. Engines that are open stay as they are. Raises ``BadInput``.
+    It replaces a registered or installed one of that name, one of SAGA's own too. Engines that are open stay as they are. Raises ``BadInput``.
     """
     kind, dot, own = name.partition(".")
     if not dot or not own or ":" in own:
@@ -297,15 +302,17 @@ def _named(error: SagaError, at: str, name: str, options: OpenOptions, options_a
 
 
 CLOSING_SECONDS = 3.0
-"""After how long it is said what is still being closed. A server waits for five."""
+"""After how long it is said what is still being closed."""
 
 
-async def close_plugin(at: str, plugin: Any) -> None:
-    """Close what ``open_plugin`` opened. Raises ``StoreError`` that names the setting, whatever goes wrong."""
+async def close_plugin(at: str, plugin: Any, *, warns: bool = True) -> None:
+    """Close what ``open_plugin`` opened. Raises ``StoreError`` that names the setting, whatever goes wrong.
+
+    With ``warns``, it is logged if that takes long.
+    """
     name = getattr(getattr(plugin, "info", None), "name", None) or getattr(plugin, "id", None) or type(plugin).__name__
-    late = asyncio.get_running_loop().call_later(
-        CLOSING_SECONDS, log.warning, "%s: %s is still in aclose after %g s; %s", at, name, CLOSING_SECONDS, _SAFE
-    )
+    told = ("%s: %s is still in aclose after %g s; %s", at, name, CLOSING_SECONDS, _SAFE)
+    late = asyncio.get_running_loop().call_later(CLOSING_SECONDS, log.warning, *told) if warns else None
     try:
         await plugin.aclose()
     except SagaError:
@@ -313,7 +320,8 @@ async def close_plugin(at: str, plugin: Any) -> None:
     except Exception as error:
         raise StoreError(f"{at}: {name} failed in aclose ({why(error)}); {_SAFE}") from error
     finally:
-        late.cancel()
+        if late is not None:
+            late.cancel()
 
 
 _SAFE = "what was recorded is safe, and the process can be ended"

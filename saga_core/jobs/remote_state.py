@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from attrs import define, field, frozen
 
+from saga_core import codec
 from saga_core.background import Job, Step, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
-from saga_core.errors import SagaError
+from saga_core.errors import Conflict, SagaError
 from saga_core.journal import keys
 from saga_core.registry import why
 from saga_core.stores import Batch, Curator, Key, StateKV
@@ -28,6 +30,8 @@ AGAIN = 600.0
 """Seconds after which a curator that failed is asked again."""
 _DEGRADED = "curation.forget"
 _MOST = 10_000
+_EARLIER = "it failed before; `saga jobs --retry` tells why"
+"""The reason of a failure in another process."""
 
 
 @frozen
@@ -38,6 +42,8 @@ class PendingForget:
     session: str
     tries: int = 0
     reason: str = ""
+    noted: int = 0
+    """The tries that the journal knows of."""
 
 
 @define(eq=False, slots=False)
@@ -69,7 +75,13 @@ class ForgettingJob(Job):
     async def pending(self) -> list[PendingForget]:
         """The sessions that are still to be forgotten. Raises ``StoreError``."""
         rows = await self.kv.scan(keys.PENDING_FORGET, limit=_MOST)
-        return [PendingForget(key[1], key[2], *self._failed.get(key, (0, ""))) for key, _ in rows if len(key) == 3]
+        found = []
+        for key, raw in rows:
+            if len(key) == 3:
+                noted = codec.loads(raw) if raw else 0
+                tries, reason = self._failed.get(key, (noted, _EARLIER if noted else ""))
+                found.append(PendingForget(key[1], key[2], tries, reason, noted))
+        return found
 
     async def resume(self) -> None:
         """Start the work that is noted. Raises ``StoreError``."""
@@ -136,6 +148,10 @@ class ForgettingJob(Job):
             self._failed[key] = (each.tries + 1, reason)
             self.counters.add("curation.forget.failures")
             log.warning("session %s: the %s curator could not forget it: %s", each.session, each.curator, reason)
+            # The number alone is kept for other processes: an error may quote what is to be forgotten.
+            with suppress(Conflict):  # another server made it forget meanwhile, or noted its own failure
+                before = codec.dumps(each.noted) if each.noted else b""
+                await self.kv.commit(Batch({key: codec.dumps(each.tries + 1)}), expected={key: before})
             return False
         await self.kv.commit(Batch(deletes=frozenset({key})))
         self._failed.pop(key, None)

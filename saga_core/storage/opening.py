@@ -225,7 +225,7 @@ class ForeignStore:
     async def aclose(self) -> None:
         """Close the store if it is owned."""
         if self._owned:
-            await registry.close_plugin(self._where, self._store)
+            await registry.close_plugin(self._where, self._store, warns=False)  # ``Closing`` does
 
     async def check(self, *, thorough: bool = False) -> Health:
         """Return the store's health. One that cannot say how it is is not well."""

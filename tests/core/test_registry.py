@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from saga_backends.memory import MemoryState
 from saga_core import Saga, registry
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.registry import Backend, OpenOptions
@@ -163,6 +164,8 @@ def test_a_backend_of_no_kind_or_that_opens_nothing_cannot_be_made() -> None:
         Backend("vectors", "x", opened)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="the state backend 'x': None cannot open anything"):
         Backend("state", "x", None)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match=r"the state backend 'x': MemoryState is a class.*give a coroutine function"):
+        Backend("state", "x", MemoryState)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="kind: 'vectors' is no kind"):
         registry.load("vectors", "sqlite")  # type: ignore[arg-type]
 

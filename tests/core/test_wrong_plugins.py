@@ -432,6 +432,21 @@ async def test_a_store_that_does_not_end_is_named(
     assert "storage.graph: memory is still in aclose after 0.01 s; what was recorded is safe" in caplog.text
 
 
+async def test_a_store_of_another_author_that_does_not_end_is_named_once(
+    bad: Callable[[str, Any], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(registry, "CLOSING_SECONDS", 0.01)
+
+    class Slow(MemoryGraph):
+        async def aclose(self) -> None:
+            await asyncio.sleep(0.1)
+
+    bad("graph", Slow)
+    saga = await Saga.open(_OF["graph"][1]())
+    await saga.aclose(drain=0)
+    assert caplog.text.count("is still in aclose") == 1
+
+
 async def test_a_store_of_ours_that_cannot_be_closed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     async def fails() -> None:
         raise RuntimeError("cannot close")

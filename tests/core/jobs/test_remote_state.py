@@ -310,3 +310,24 @@ async def test_what_a_curator_could_not_forget_is_said_until_the_same_again_fini
         assert keeper.kept == set()
         assert await saga.maintenance.finish_forgetting() is None
         assert await saga.background.jobs() == [] and saga.counters.degraded == {}
+
+
+async def test_another_process_knows_that_it_failed(tmp_path: Path) -> None:
+    """``saga jobs`` without a server opens the engine anew, and tries nothing."""
+    config = load_config({"storage": {"path": str(tmp_path)}, "curator": {"interval": INTERVAL}})
+    keeper = Keeper(ConnectionError("server away"))
+    async with Saga.open(config, curator=keeper) as saga:
+        session = await walked(Frontend(saga), INTERVAL)
+        await saga.drain(5)
+        assert (await saga.maintenance.forget_sessions([session])).remains
+        tries = (await saga.background.jobs())[0].tries
+    for _ in range(2):
+        async with Saga.open(config, curator=keeper, resume=False) as saga:
+            (job,) = await saga.background.jobs()
+            assert (job.session, job.kind, job.stuck) == (session, "forget", True)
+            assert job.tries >= tries and "saga jobs --retry" in job.reason
+            await saga.aclose(drain=0)
+    keeper.broken = None
+    async with Saga.open(config, curator=keeper, resume=False) as saga:
+        await saga.background.retry()
+        assert await saga.background.jobs() == [] and keeper.kept == set()
