@@ -134,7 +134,8 @@ def remedy(extra: str) -> str:
 def register(name: str, opener: Opener[Any]) -> None:
     """Make a backend known to this program as ``<kind>.<name>``, such as ``state.mine``.
 
-    It replaces a registered or installed one of that name, one of SAGA's own too. Engines that are open stay as they are. Raises ``BadInput``.
+    It replaces a registered or installed one of that name, one of SAGA's own too. Engines that are open stay as they
+    are. Raises ``BadInput``.
     """
     kind, dot, own = name.partition(".")
     if not dot or not own or ":" in own:

@@ -125,15 +125,15 @@ async def _check_equal(source: Scanned, target: StateKV) -> None:
 
 async def _check_kept(source: Scanned, target: StateKV) -> None:
     """Compare a target that was opened again. One that lost entries is marked as incomplete again."""
-    there = {key: value async for key, value in _entries(target)}
-    lost = [key async for key, value in _entries(source) if there.pop(key, None) != value]
-    if lost or there:
-        await target.commit(Batch({keys.MOVING_KEY: b"1"}))
-        raise StoreError(
-            f"{target.info.name}: did not keep what was written to it: opened again, {len(lost)} entries of the "
-            f"journal are missing or differ, and {len(there)} are there that it does not have; `saga conformance` "
-            "tells what is wrong with it. Move to another backend; nothing was changed where the journal is"
-        )
+    if await _are_equal(source, target):
+        return
+    wanted, kept = [sum([1 async for _ in _entries(store)]) for store in (source, target)]
+    await target.commit(Batch({keys.MOVING_KEY: b"1"}))
+    raise StoreError(
+        f"{target.info.name}: did not keep what was written to it: opened again, it has {kept} entries, and they are "
+        f"not the {wanted} of the journal; `saga conformance` tells what is wrong with it. Move to another backend; "
+        "nothing was changed where the journal is"
+    )
 
 
 async def mark_moved(source: StateKV, target: StoreInfo) -> None:
