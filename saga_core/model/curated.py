@@ -42,6 +42,7 @@ HAPPENED, CANCELLED = "happened", "cancelled"
 SCENE, CHAPTER = "scene", "chapter"
 LEVELS = (SCENE, CHAPTER)
 _ELLIPSIS = " … "
+_STATUS = ("status", "status_since")
 
 
 def redirected(event: Any, merged: Mapping[str, str]) -> Any:
@@ -65,7 +66,10 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
         return f"{gone.name!r} is the player and cannot go into {into.name!r}; merge the other way round"
     names = dict.fromkeys((*into.aliases, *gone.names))
     names.pop(into.name, None)
-    whole = evolve(into, aliases=tuple(names), attributes={**gone.attributes, **into.attributes})
+    told = {name: value for each in (gone, into) for name, value in each.attributes.items() if name not in _STATUS}
+    latest = max(into, gone, key=_status_told)
+    told |= {name: latest.attributes[name] for name in _STATUS if name in latest.attributes}
+    whole = evolve(into, aliases=tuple(names), attributes=told)
     entities = {id_: (whole if id_ == into.id else each) for id_, each in state.entities.items() if id_ != gone.id}
 
     def now(id_: str) -> str:
@@ -88,6 +92,7 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
         if now(who) not in whereabouts or whereabouts[now(who)].since <= placed.since:
             whereabouts[now(who)] = placed
     merged = {id_: now(other) for id_, other in state.merged.items()}
+    absent = {state.player, into.id} if whole.dead else {state.player}
     return evolve(
         state,
         entities=entities,
@@ -98,12 +103,18 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
             (now(source), type_, now(target)) for source, type_, target in state.links if now(source) != now(target)
         ),
         met=tuple(dict.fromkeys(now(who) for who in state.met if now(who) != state.player)),
-        present=tuple(dict.fromkeys(now(who) for who in state.present if now(who) != state.player)),
+        present=tuple(dict.fromkeys(each for who in state.present if (each := now(who)) not in absent)),
         happenings=tuple(evolve(each, event=now(each.event)) for each in state.happenings),
         findings=tuple(each for each in state.findings if each.verdict or not _is_about(each, gone.id)),
         merged={**merged, gone.id: into.id},
         counts=with_subject(state, gone.id, into.id),
     )
+
+
+def _status_told(entity: Entity) -> tuple[int, bool]:
+    """Since when an entity has its status, or none any more. Of two statuses of one turn, a death is the later."""
+    since = entity.get("status_since")
+    return since if isinstance(since, int) else -1 + ("status" in entity.attributes), entity.dead
 
 
 def _is_about(finding: Finding, who: str) -> bool:

@@ -77,6 +77,39 @@ def test_the_later_word_and_place_count_whichever_of_the_two_has_them() -> None:
     assert state.whereabouts["a"] == Placement("l", 5)
 
 
+def with_statuses(**told: tuple[str | None, int]) -> WorldState:
+    """The state in which "a" and "b" have a status since a turn; None is one that is over."""
+    state = evolve(STATE, present=("a", "b"))
+    for who, (status, since) in told.items():
+        for said, depth in (("hurt", 2), (status, since)):
+            state = fold(state, Delta((deltas.AttributeSet(who, "status", said),)), turn="t", depth=depth)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "status"),
+    [
+        (("gravely ill", 4), ("dead", 6), "dead"),
+        (("dead", 4), ("alive", 6), "alive"),
+        (("gravely ill", 4), (None, 6), None),
+        (("gravely ill", 6), ("dead", 6), "dead"),
+    ],
+)
+def test_the_newer_status_counts_whichever_of_the_two_has_it(
+    one: tuple[str | None, int], other: tuple[str | None, int], status: str | None
+) -> None:
+    for state in (with_statuses(a=one, b=other), with_statuses(a=other, b=one)):
+        for gone, into in (("a", "b"), ("b", "a")):
+            whole = merged(gone, into, state)
+            assert (whole.entities[into].get("status"), whole.entities[into].get("status_since")) == (status, 6)
+            assert (into in whole.present) is (status != "dead"), "the dead are no company"
+
+
+def test_a_status_counts_if_the_other_has_none() -> None:
+    state = with_statuses(a=("dead", 4))
+    assert merged("a", "b", state).entities["b"].dead and merged("b", "a", state).entities["a"].dead
+
+
 def test_things_and_places_are_merged_in_every_hand_and_under_every_foot() -> None:
     assert merged("i", "j").belongings == {"a": {"j": Stack(3)}, "b": {"j": Stack(1, equipped=True)}, "p": {}}
     state = evolve(STATE, entities={**STATE.entities, "m": Entity("m", Kind.LOCATION, "어두운 숲")})
