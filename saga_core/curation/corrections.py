@@ -156,6 +156,9 @@ def _split(desk: _Desk) -> tuple[Event, ...]:
     if name is None:
         known = ", ".join(whole.aliases) or "none"
         raise BadInput(f"name: {whole.name!r} has no other name {desk.text('name')!r}; it has: {known}")
+    bearers = [each.id for each in desk.state.of_kind(whole.kind) if each.id != whole.id and name in each.names]
+    if len(bearers) == 1:
+        return (deltas.Split(whole.id, name, bearers[0]),)
     ordinal = 0
     while (fresh := entity_id(whole.kind.value, name, ordinal)) in desk.state.entities:
         ordinal += 1

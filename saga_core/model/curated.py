@@ -123,15 +123,21 @@ def _is_about(finding: Finding, who: str) -> bool:
 
 
 def split(state: WorldState, event: deltas.Split) -> WorldState | str:
-    """Return the state in which ``name`` is a separate entity, or the reason as text if that is impossible."""
+    """Return the state in which ``name`` is a separate entity, or the reason as text if that is impossible.
+
+    If ``fresh`` already bears the name, it is given back to that one.
+    """
     whole = state.entities.get(event.id)
     if whole is None:
         return f"unknown id {event.id!r}"
-    if event.fresh in state.entities:
+    bearer = state.entities.get(event.fresh)
+    if bearer is not None and (event.name not in bearer.names or bearer.kind is not whole.kind or bearer is whole):
         return f"{event.name!r} is an entity of its own already"
     if event.name not in whole.aliases:
         return f"{whole.name!r} has no other name {event.name!r}"
     rest = tuple(alias for alias in whole.aliases if alias != event.name)
+    if bearer is not None:
+        return evolve(state, entities={**state.entities, whole.id: evolve(whole, aliases=rest)})
     fresh = Entity(event.fresh, whole.kind, event.name)
     changed: dict[str, Any] = {
         "entities": {**state.entities, whole.id: evolve(whole, aliases=rest), fresh.id: fresh},

@@ -203,7 +203,8 @@ class Merged:
 
 @frozen
 class Split:
-    """A name that was recorded for ``id`` belongs to another entity: ``fresh``, whose only name it becomes."""
+    """A name that was recorded for ``id`` belongs to another entity: ``fresh``, whose only name it becomes,
+    or who bears it already."""
 
     id: str
     name: str

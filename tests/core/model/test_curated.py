@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from saga_core.curation import correct
 from saga_core.model import CHAPTER, MAX_STORY_CHARS, SCENE, Delta, curated, deltas, fold
 from saga_core.model.entities import (
     Entity,
@@ -149,6 +150,17 @@ def test_a_name_that_was_somebody_elses_becomes_that_one() -> None:
     assert state.merged == {}
     again = merged("f", "a", state)
     assert again.entities["a"].names == ("모자 쓴 사내", "낯선 이")
+
+
+def test_a_name_goes_back_to_who_bears_it_already() -> None:
+    entities = {**STATE.entities, "p": character("p", "아리아", "에르겐")}
+    state = evolve(STATE, entities=entities)
+    events = correct(state, "split", {"of": "p", "name": "에르겐"})
+    assert events == (deltas.Split("p", "에르겐", "b"),)
+    after = fold(state, Delta(events), turn="t2", depth=10)
+    assert after.entities["p"].aliases == () and after.problems == state.problems
+    assert {**after.entities, "p": entities["p"]} == entities, "nobody new, and she is as she was"
+    assert (after.whereabouts, after.met) == (STATE.whereabouts, STATE.met)
 
 
 def test_who_is_split_off_the_player_is_nowhere_yet() -> None:
