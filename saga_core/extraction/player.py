@@ -86,7 +86,9 @@ def player_events(
         return ()
     before = player.get(CLAIMS)
     kept = tuple(map(str, before)) if isinstance(before, tuple) else ()
-    claims = tuple(dict.fromkeys((*kept, *claims)))[-_MOST_CLAIMS:]
+    others_here = _company(fields, state)
+    claims = tuple(dict.fromkeys(each for each in (*kept, *claims) if fold_name(each) not in others_here))
+    claims = claims[-_MOST_CLAIMS:]
     beside = _beside(fields, (name, *player.names))
     apart = _somebody_else(state, (*beside, next_reply_of(card)), (name, *player.names))
     borne_out = _borne_out(fields, state, claims, apart)
@@ -105,6 +107,13 @@ def player_events(
         attributes: dict[str, Value] = {CLAIMS: claims} if claims else {}
         head += (deltas.Introduced(player.id, Kind.CHARACTER, player.name, tuple(others), attributes),)
     return head + tuple(deltas.Merged(who, player.id) for who in dict.fromkeys(others.values()) if who)
+
+
+def _company(fields: BlockFields, state: WorldState) -> frozenset[str]:
+    """The folded names of those who are or were with the player: "This is Bella" is said of the cat."""
+    told = {fold_name((remarked(each) or (each, ""))[0]) for each in (*(fields.present or ()), *fields.npc_met)}
+    people = (state.entities[who] for who in (*state.met, *state.present) if who in state.entities)
+    return frozenset(told.union(*(map(fold_name, each.names) for each in people)))
 
 
 def _beside(fields: BlockFields, names: Sequence[str]) -> tuple[str, ...]:

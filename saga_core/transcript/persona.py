@@ -241,7 +241,7 @@ def _introduced(beginning: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     own = (pattern.search(beginning) for pattern in _own(languages))
     claims = (each for pattern in _claims(languages) for each in pattern.finditer(beginning))
     return (
-        tuple(name for each in own if each and (name := _plain(each["name"]))),
+        tuple(name for each in own if each and (name := _plain(each["name"])) and not _means_nobody(name)),
         tuple(name for each in claims if (name := _plain(each["name"])) and not _means_nobody(name)),
     )
 

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from saga_core.extraction import read_delta
-from saga_core.extraction.player import PERSONA, the_player
+from saga_core.extraction.player import CLAIMS, PERSONA, the_player
 from saga_core.model import Delta, Kind, WorldState, deltas, fold
 from saga_core.state_block import read_reply
 from saga_core.world import EMPTY_WORLD, opening_state
@@ -118,6 +118,14 @@ def test_whoever_is_company_is_not_the_player_whatever_the_player_said() -> None
     assert "Marcus" in characters(state) and [state.name(who) for who in state.present] == ["Marcus"]
     state = claiming(state, "present: []\nitems_transferred: [{item: map, from: Marcus, to: Player}]", "Marcus")
     assert "Marcus" in characters(state) and carried(state) == {"key": 1, "map": 1}
+
+
+def test_who_is_here_or_was_met_is_no_name_that_the_player_claims() -> None:
+    """ "This is Admiral Pickle" is said of the cat."""
+    here = claiming(OPENING, "location: surgery\npresent: [Doc, Admiral Pickle (cross)]", "Admiral Pickle", "Dana")
+    assert here.entities[here.player].get(CLAIMS) == ("Dana",)
+    later = claiming(here, "location: street\npresent: []", "Admiral Pickle")
+    assert later.entities[later.player].get(CLAIMS) == ("Dana",)
 
 
 def test_a_shorter_form_that_the_player_gave_means_the_player_too() -> None:

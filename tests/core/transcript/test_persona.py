@@ -222,3 +222,8 @@ def test_a_section_about_the_player_begins_with_the_name(card: str, name: str) -
 )
 def test_a_section_about_the_player_without_a_name_names_nobody(card: str) -> None:
     assert told(card) is None
+
+
+@pytest.mark.parametrize("said", ["I'm Nothing.", '"Nothing." I shrug.', "It's Everything!"])
+def test_a_word_for_nothing_is_no_name(said: str) -> None:
+    assert told("", {"role": "user", "content": said}) is None
