@@ -142,7 +142,7 @@ _REVEALS = re.compile(any_of(lambda each: each.names.reveals.replace("?P<name>",
 _BROKEN = re.compile(any_of(lambda each: each.statuses.broken))
 _GONE = re.compile(any_of(lambda each: f"{each.statuses.gone}|{each.statuses.broken}"))
 _LIES = re.compile(any_of(lambda each: each.statuses.lies), re.I)
-_NAME_AND_TURN = re.compile(r"(.{1,80}?)[^\w]+(?:\w{1,8}[ .]?)??(\d{1,6})\W*")
+_NAME_AND_TURN = re.compile(r"(?P<name>.{1,80}?)(?P<last>[^\w]+\w{1,8})?[^\w]*(?<!\d)(?P<turn>\d{1,6})[^\W\d]{0,2}\W*")
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 
@@ -664,9 +664,14 @@ class _Reports:
         """Who learned what happened at an earlier turn. Names that the story does not know are left out."""
         for text in self.fields.informed:
             found = _NAME_AND_TURN.fullmatch(text)
-            who = self.names.find(Kind.CHARACTER, found[1].strip(" :(,")) if found else None
-            if found and who is not None and 0 < int(found[2]) <= self.state.depth:
-                yield deltas.AudienceSet(int(found[2]), who=(who,))
+            if found is None or not 0 < int(found["turn"]) <= self.state.depth:
+                continue
+            # The last word is part of the name, as a title, or a word for the turn.
+            called = (f"{found['name']}{found['last'] or ''}", found["name"])
+            known = (self.names.find(Kind.CHARACTER, each.strip(" :(,")) for each in called)
+            who = next((each for each in known if each is not None), None)
+            if who is not None:
+                yield deltas.AudienceSet(int(found["turn"]), who=(who,))
 
     def _participants(self, event: str) -> tuple[str, ...]:
         """The ids of the characters whom an event names and who were there, or with whom it begins: a letter about

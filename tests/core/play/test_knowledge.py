@@ -478,3 +478,25 @@ async def test_who_is_here_comes_before_what_is_counted_and_no_feeling_is_told_t
             assert "time: Monday, 18:00" in told
         assert "Player → affection: +80" in hers and hers.count("+80 (in love)") == 2, "his and hers"
         assert "Present: Mina, Tobin" in hers, "what is known of who speaks stands in her own line"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Aunt Morag", "Aunt Morag 1"),
+        ("Mr. Orr", "Mr. Orr, turn 1"),
+        ("the Duchess", "the Duchess (1)"),
+        ("서리 선생", "서리 선생 1"),
+        ("이 선생", "이 선생 1턴"),
+        ("김 대리", "김 대리: 1"),
+        ("Mina", "Mina turn 1"),
+    ],
+)
+async def test_a_report_may_say_that_somebody_with_a_title_was_told(name: str, said: str) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Tobin", "The letter is forged.", "What?", present=("Tobin",), notes="The letter is forged")
+        await group.say("Tobin", "Somebody comes.", "Who?", present=("Tobin", name))
+        told = await group.say("Tobin", "Listen.", "Tell.", present=("Tobin", name), informed=(said,))
+        facts = (await saga.memory.knowledge(told.session.id, who=name))["facts"]
+        assert [each["knows"] for each in facts if each["text"] == "The letter is forged"] == [True]

@@ -46,6 +46,9 @@ async def told(chat: Frontend, words: str, block: str) -> str:
         ),
         ("Violin ready: (Sunday)", ("Violin ready", Move.OPEN, "", "Sunday", "", "")),
         ("-the debt (paid)", ("the debt", Move.CLOSE, "paid", "", "", "")),
+        ("+tune it (Mina -> Joon) (Friday 15:00)", ("tune it", Move.OPEN, "", "Friday 15:00", "Mina", "Joon")),
+        ("+tune it (Friday 15:00) (Mina -> Joon)", ("tune it", Move.OPEN, "", "Friday 15:00", "Mina", "Joon")),
+        ("tune it (Mina -> Joon)(15:00): late", ("tune it", Move.ADVANCE, "late", "15:00", "Mina", "Joon")),
         ("the debt: paid", ("the debt", Move.CLOSE, "paid", "", "", "")),
         ("등불 축제: 완료", ("등불 축제", Move.CLOSE, "완료", "", "", "")),
     ],
@@ -53,6 +56,40 @@ async def told(chat: Frontend, words: str, block: str) -> str:
 def test_a_report_opens_advances_and_closes(text: str, report: tuple[str, ...]) -> None:
     (found,) = read_threads([text])
     assert (found.name, found.move, found.text, found.when, found.one, found.other) == report
+
+
+@pytest.mark.parametrize(
+    ("when", "day"),
+    [
+        ("Wednesday and Thursday", "Day 3, Wednesday"),
+        ("Thursday and Tuesday", "Day 4, Thursday"),
+        ("Saturday and Sunday", "Day 6, Saturday"),
+        ("Sunday or Saturday", "Day 7, Sunday"),
+        ("수요일과 화요일", "Day 3, Wednesday"),
+        ("水曜と火曜", "Day 3, Wednesday"),
+        ("周三和周二", "Day 3, Wednesday"),
+    ],
+)
+async def test_of_two_days_the_first_that_is_named_counts(saga: Saga, chat: Frontend, when: str, day: str) -> None:
+    await told(chat, "one", f"plans: [+Mina minds the shop ({when})]")
+    assert chat.last is not None
+    (row,) = (await saga.views.describe(chat.last.session.id))["threads"]
+    assert row["when"] == day
+
+
+@pytest.mark.parametrize("report", ["time: Sunday 15:00\nplans: {plans}", "plans: {plans}\ntime: Sunday 15:00"])
+async def test_a_plan_of_the_report_that_sets_the_clock_is_due_by_that_clock(report: str) -> None:
+    trackers = {"plans": {"kind": "threads"}, "time": {"kind": "clock"}}
+    async with Saga.open(load_config({"storage": {"profile": "memory"}, "trackers": trackers})) as saga:
+        chat = Frontend(saga, greeting="The town wakes.", system="You narrate.", note="")
+        plans = "[+Mina minds the shop (Tuesday), +fair (Saturday 12:00), +tea (in two hours)]"
+        context = await told(chat, "one", report.format(plans=plans))
+        assert "[plans, not yet happened; Tuesday] Mina minds the shop" in context and "overdue" not in context
+        assert "[plans, not yet happened; Sunday, 17:00] tea" in context
+        assert chat.last is not None
+        await told(chat, "two", report.replace("Sunday 15:00", "Monday 10:00").format(plans="[+walk (in an hour)]"))
+        rows = {row["name"]: row["when"] for row in (await saga.views.describe(chat.last.session.id))["threads"]}
+        assert rows["walk"] == "Monday, 11:00"
 
 
 @pytest.mark.parametrize("text", ["none", "", "+", "null"])
