@@ -12,7 +12,7 @@ from attrs import frozen
 from saga_core.language import clean_name, every, squash
 from saga_core.trackers.tracker import LONGEST_TEXT
 
-_REMARK = re.compile(r"(?P<name>.*?\S)\s*[(（](?P<remark>[^()（）]*)[)）]\s*(?P<rest>.*)", re.DOTALL)
+_REMARKS = re.compile(r"(?P<name>.*?\S)\s*(?P<remarks>(?:[(（][^()（）]*[)）]\s*)+)(?P<rest>.*)", re.DOTALL)
 _NEWS = re.compile(r"(?P<name>[^:：]*[^:：\s])\s*[:：]\s*(?P<news>\S.*)", re.DOTALL)
 _BETWEEN = re.compile(r"(?P<one>.*\S)\s*(?:->|=>|→|⇒)\s*(?P<other>\S.*)")
 LONGEST_NAME = 120
@@ -44,7 +44,7 @@ class ThreadReport:
 def read_threads(values: Sequence[str]) -> Iterator[ThreadReport]:
     """Read ``+Lantern Festival (Saturday 19:00)``, ``the debt: half is paid`` and ``-the debt (paid)``.
 
-    In parentheses stand, separated by commas, when it is due, and who owes it to whom: ``Mina -> Joon``.
+    In parentheses stand, separated by commas or each in its own, when it is due, and who owes it to whom: ``Mina -> Joon``.
     """
     for value in values:
         for part in re.split(r"[;；\n]", value):
@@ -56,8 +56,8 @@ def read_threads(values: Sequence[str]) -> Iterator[ThreadReport]:
 def _read(text: str) -> ThreadReport | None:
     sign, said = ("", text) if text[:1] not in tuple("+-−–") else (text[0], text[1:].strip())
     news, remark = "", ""
-    if (parts := _REMARK.fullmatch(said)) is not None:
-        said, remark = f"{parts['name']}{parts['rest']}", parts["remark"]
+    if (parts := _REMARKS.fullmatch(said)) is not None:
+        said, remark = f"{parts['name']}{parts['rest']}", ", ".join(re.findall(r"[^()（）]+(?=[)）])", parts["remarks"]))
     if (parts := _NEWS.fullmatch(said)) is not None:
         said, news = parts["name"], parts["news"]
     name = clean_name(said.rstrip(" :："))[:LONGEST_NAME]
