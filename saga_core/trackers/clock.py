@@ -10,6 +10,8 @@ from saga_core.language import NEVER, Language, every, language_of, normalized
 
 HOUR, DAY = 60, 24 * 60
 _WEEK = 7
+_SHORT_DAY = 3
+"""The most letters of a day's name that is cut short."""
 _UNITS = (_WEEK * DAY, DAY, HOUR, 1)
 _AT = re.compile(
     r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h]\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
@@ -87,14 +89,16 @@ def names_only_weekday(text: str, own: tuple[str, ...]) -> bool:
 
 
 def weekday_in(text: str, own: tuple[str, ...]) -> int | None:
-    """The place in the week of the day that a text names, from 0; None if it names none."""
+    """The place in the week of the day that a text names first, from 0; None if it names none."""
     plain = normalized("NFKC", text).casefold()
     if own:
         return next((at for at, name in enumerate(own) if name.casefold() in plain), None)
     for language in every():
-        for at, pattern in enumerate(language.clock.weekdays):
-            if re.search(pattern, plain):
-                return at
+        found = ((re.search(pattern, plain), at) for at, pattern in enumerate(language.clock.weekdays))
+        # "Sat" and "sun" may be other words.
+        days = [(len(day[0]) <= _SHORT_DAY, day.start(), at) for day, at in found if day is not None]
+        if days:
+            return min(days)[-1]
     return None
 
 
@@ -223,7 +227,7 @@ def _lengths(language: Language) -> re.Pattern[str]:
     number = "|".join((_DIGITS, rf"(?<![a-z])(?<![a-z]-)(?:{'|'.join(_longest_first(words.numbers)) or NEVER})"))
     spelled = "|".join(_longest_first(words.spelled)) or NEVER
     return re.compile(
-        rf"(?:(?P<number>{number})\s{{0,2}}(?:{named})|(?P<spelled>{spelled}))(?:\s{{0,2}}(?P<half>{words.half}))?"
+        rf"(?:(?P<number>{number})(?!(?<=[a-z])[a-z])\s{{0,2}}(?:{named})|(?P<spelled>{spelled}))(?:\s{{0,2}}(?P<half>{words.half}))?"
     )
 
 
