@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from saga_core.language import fold_name
-from saga_core.model import Event, Kind, WorldState, deltas
+from saga_core.model import Delta, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names, may_be
 from saga_core.state_block import CountReport
 from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whose, read_threads, read_value
@@ -26,16 +26,21 @@ def count_events(
     place: str | None,
     complain: Callable[[str], None],
 ) -> Iterator[Event]:
-    """The events of ``reports`` on ``state``. What cannot be read goes to ``complain``.
+    """The events of ``reports`` on ``state``. What cannot be read goes to ``complain``. Threads come after the clock, by
+    which they are due.
 
     ``company`` are the ids of the characters present at the end of the reply, and ``place`` is the player's place then.
     A value without a name is that of the only companion, if there is just one.
     """
-    for report in (each for said in reports for each in _of_each(said, state, names)):
-        tracker = state.trackers.find(report.tracker)
-        if tracker is None:
-            continue
+    declared = ((state.trackers.find(said.tracker), said) for said in reports)
+    known = [(tracker, said) for tracker, said in declared if tracker is not None]
+    known.sort(key=lambda each: each[0].kind is TrackerKind.THREADS)
+    clock: list[Event] = []
+    for tracker, report in ((tracker, each) for tracker, said in known for each in _of_each(said, state, names)):
         if tracker.kind is TrackerKind.THREADS:
+            if clock:
+                state = fold(state, Delta(tuple(clock)), turn=state.turn, depth=state.depth)
+                clock.clear()
             yield from _threads(tracker, report, state, names, complain)
             continue
         found = list(_subjects(tracker, report.subject, state, names, company, place))
@@ -49,12 +54,18 @@ def count_events(
             except UnreadableValue as problem:
                 complain(f"{tracker.name}: {problem}")
                 continue
-            if reading.value is not None:
-                yield deltas.TrackerSet(tracker.name, reading.value, subject, other)
-            elif reading.changes:
-                yield deltas.TrackerChanged(
+            if reading.value is None and not reading.changes:
+                continue
+            event: Event = (
+                deltas.TrackerSet(tracker.name, reading.value, subject, other)
+                if reading.value is not None
+                else deltas.TrackerChanged(
                     tracker.name, reading.by, subject, other, added=reading.added, removed=reading.removed
                 )
+            )
+            if tracker.kind is TrackerKind.CLOCK:
+                clock.append(event)
+            yield event
 
 
 def _of_each(report: CountReport, state: WorldState, names: Names) -> Iterator[CountReport]:
