@@ -26,9 +26,9 @@ def count_events(
     place: str | None,
     complain: Callable[[str], None],
 ) -> Iterator[Event]:
-    """The events of ``reports`` on ``state``. What cannot be read goes to ``complain``. Threads come after the clock, by
-    which they are due.
+    """The events of ``reports`` on ``state``. What cannot be read goes to ``complain``.
 
+    Threads come last, because they are due by the clock, which the same reports may set.
     ``company`` are the ids of the characters present at the end of the reply, and ``place`` is the player's place then.
     A value without a name is that of the only companion, if there is just one.
     """

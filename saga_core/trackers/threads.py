@@ -44,7 +44,8 @@ class ThreadReport:
 def read_threads(values: Sequence[str]) -> Iterator[ThreadReport]:
     """Read ``+Lantern Festival (Saturday 19:00)``, ``the debt: half is paid`` and ``-the debt (paid)``.
 
-    In parentheses stand, separated by commas or each in its own, when it is due, and who owes it to whom: ``Mina -> Joon``.
+    In parentheses, separated by commas or each in its own, stand when it is due, and who owes it to whom: ``Mina ->
+    Joon``.
     """
     for value in values:
         for part in re.split(r"[;；\n]", value):
@@ -57,7 +58,10 @@ def _read(text: str) -> ThreadReport | None:
     sign, said = ("", text) if text[:1] not in tuple("+-−–") else (text[0], text[1:].strip())
     news, remark = "", ""
     if (parts := _REMARKS.fullmatch(said)) is not None:
-        said, remark = f"{parts['name']}{parts['rest']}", ", ".join(re.findall(r"[^()（）]+(?=[)）])", parts["remarks"]))
+        said, remark = (
+            f"{parts['name']}{parts['rest']}",
+            ", ".join(re.findall(r"[^()（）]+(?=[)）])", parts["remarks"])),
+        )
     if (parts := _NEWS.fullmatch(said)) is not None:
         said, news = parts["name"], parts["news"]
     name = clean_name(said.rstrip(" :："))[:LONGEST_NAME]
