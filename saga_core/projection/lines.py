@@ -12,7 +12,18 @@ from saga_core.language import DEFAULT, language_of, squash
 from saga_core.model import ALIVE, HABITS, Entity, Event, Fact, Kind, Scheduled, Session, WorldState, deltas
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
-from saga_core.trackers import ADVENTURE, Count, Secrecy, Telling, Tracker, Whose, ends, shown_due, shown_value
+from saga_core.trackers import (
+    ADVENTURE,
+    Count,
+    Secrecy,
+    Telling,
+    Tracker,
+    Whose,
+    ends,
+    overdue_from,
+    shown_due,
+    shown_value,
+)
 
 # -- counts ----------------------------------------------------------------------------------------------------
 #
@@ -107,7 +118,7 @@ def told_time(state: WorldState, event: Scheduled, language: str) -> str:
     shown, words, clock, now = due_time(state, event, language), language_of(language).texts, state.clock, state.minutes
     if event.at is None or now is None or clock is None or not shown:
         return shown
-    if event.kind and now >= event.at + _DAY:
+    if event.kind and now >= overdue_from(event.at, event.when):
         return words.overdue.format(when=shown)
     days = round((event.at - now) / _DAY)
     return words.in_days.format(when=shown, days=days) if days > 5 and not clock.start else shown
@@ -387,9 +398,9 @@ def due_lines(state: WorldState, language: str) -> tuple[str, ...]:
     return (*lines, *thread_lines(state, language))
 
 
-_NEAR, _FRESH, _MOST_THREADS = 3 * _DAY, 24, 8
-"""Minutes before its time from which a thread is told, turns after its latest news in which one without a time is, and
-the threads that are told."""
+_NEAR, _OVERDUE, _FRESH, _MOST_THREADS = 3 * _DAY, 7 * _DAY, 24, 8
+"""Minutes before its time from which a thread is told, minutes for which it is told as overdue, turns after its latest
+news in which one without a time is told, and the threads that are told."""
 
 
 def thread_lines(state: WorldState, language: str, *, near: bool = True) -> Iterator[str]:
@@ -402,8 +413,10 @@ def thread_lines(state: WorldState, language: str, *, near: bool = True) -> Iter
             continue
         mark, rank = each.kind, float(_NEAR)
         if each.at is not None and now is not None and clock is not None:
-            shown = told_time(state, each, language)
-            mark += f", {shown if now >= each.at + _DAY else words.to_come.format(when=shown)}"
+            shown, end = told_time(state, each, language), overdue_from(each.at, each.when)
+            if near and now >= end + _OVERDUE:
+                continue
+            mark += f", {shown if now >= end else words.to_come.format(when=shown)}"
             rank = max(0, each.at - now)
         elif each.when:
             mark += f", {words.to_come.format(when=each.when)}"

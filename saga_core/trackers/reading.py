@@ -76,6 +76,11 @@ def read_value(tracker: Tracker, said: str | Sequence[str], before: Value = None
     return Reading(clean_name(quoted[1] if quoted else text)[:LONGEST_TEXT])
 
 
+def says_nothing(said: Sequence[str]) -> bool:
+    """Whether a report leaves a value as it is or empty: ``null``, ``[]``, ``none``."""
+    return all(squash(each) in {"", *_unchanged()} for each in said)
+
+
 _MINUS = any_of(lambda each: each.values.minus)
 _PLUS = any_of(lambda each: each.values.plus)
 _LOSS = any_of(lambda each: each.values.loss)
@@ -190,6 +195,11 @@ def shown_due(clock_: Tracker, at: int, when: str, language: str) -> str:
     """The time ``at`` which was given as ``when``, without an hour that nobody named."""
     shown = shown_value(clock_, at, language)
     return shown if clock.names_hour(when) else shown.rpartition(", ")[0]
+
+
+def overdue_from(at: int, when: str) -> int:
+    """The minute from which what is due at ``at`` is overdue: that one, or the next day if ``when`` names no hour."""
+    return at if clock.names_hour(when) else (at // clock.DAY + 1) * clock.DAY
 
 
 def week(tracker: Tracker) -> tuple[str, ...]:

@@ -109,7 +109,8 @@ async def test_what_is_planned_is_told_while_it_is_near_and_never_as_what_happen
     state = await saga.views.state(chat.last.session.id if chat.last else "")
     assert not state.happenings
     context = await told(chat, "We wait.", "time: Saturday 21:00\nplans: [-Return the key (done)]")
-    assert "[plans, not yet happened" in context and "Return the key: done (turn 3)" in context
+    assert "[plans, overdue since Day 6, Saturday, 19:00] Lantern Festival" in context, "its hour is past"
+    assert "not yet happened" not in context and "Return the key: done (turn 3)" in context
     context = await told(chat, "We wait.", "time: +2 days")
     assert "[plans, overdue since Day 6, Saturday, 19:00] Lantern Festival" in context
     context = await told(chat, "We go.", "plans: [-Lantern Festival]")
@@ -153,8 +154,25 @@ async def test_threads_are_shown_corrected_undone_and_compared(saga: Saga, chat:
 
 async def test_what_is_overdue_is_told_until_it_is_closed(saga: Saga, chat: Frontend) -> None:
     await told(chat, "one", "plans:\n- +Lantern Festival (Tuesday 19:00)\n- +Return the key")
-    assert "overdue since" in await told(chat, "two", "time: +9 days")
+    assert "overdue since" in await told(chat, "two", "time: +5 days")
     assert "[plans, overdue since" not in await told(chat, "three", "plans: [-Lantern Festival (held)]")
+
+
+async def test_what_is_overdue_for_a_week_is_listed_and_no_longer_told(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "one", "plans: [+sleeper train (Tuesday 21:40), +market (Wednesday)]")
+    context = await told(chat, "two", "time: Tuesday 21:39")
+    assert "not yet happened; Day 2, Tuesday, 21:40] sleeper" in context
+    context = await told(chat, "three", "time: Wednesday 23:00")
+    assert "overdue since Day 2, Tuesday, 21:40] sleeper" in context
+    assert "not yet happened; Day 3, Wednesday] market" in context, "a day is past when it is over"
+    context = await told(chat, "four", "time: Thursday 00:10")
+    assert "overdue since Day 3, Wednesday] market" in context and "not yet" not in context
+    assert "sleeper" in await told(chat, "five", "time: day 9, 21:30")
+    assert "sleeper" not in (context := await told(chat, "six", "time: day 9, 21:50")) and "market" in context
+    assert chat.last is not None
+    lines = (await saga.memory.lines(chat.last.session.id))["lines"]
+    told_of = {row["scheduled"]["name"]: row["scheduled"]["told"] for row in lines if row["kind"] == "event"}
+    assert told_of["sleeper train"] == "overdue since Day 2, Tuesday, 21:40"
 
 
 @pytest.mark.parametrize(
@@ -360,3 +378,22 @@ async def test_what_is_added_is_judged_by_what_is_shown_and_outlasts_the_last_re
         note = await saga.memory.correct(id_, "note", {"text": "It snows."}, kept=True)
         (made,) = [each for each in await saga.memory.changes(id_) if each["id"] == note]
         assert made["turn"] == 1
+
+
+@pytest.mark.parametrize("said", ["null", "[]", "none", "unchanged", "없음"])
+async def test_a_tracker_of_a_person_that_is_left_empty_is_no_fault_whoever_is_here(said: str) -> None:
+    trackers = {
+        "affection": {"kind": "meter"},
+        "jealousy": {"kind": "number", "for": "character"},
+        "outfit": {"kind": "text", "for": "character"},
+        "habits": {"kind": "list", "for": "character"},
+    }
+    async with Saga.open(load_config({"storage": {"profile": "memory"}, "trackers": trackers})) as saga:
+        chat = Frontend(saga, greeting="The town wakes.", system="You narrate.", note="")
+        fields = "\n".join(f"{name}: {said}" for name in trackers)
+        await told(chat, "one", f"present: [Mina, Joon]\n{fields}")
+        assert chat.last is not None
+        assert not (await saga.views.state(chat.last.session.id)).problems
+        await told(chat, "two", "present: [Mina, Joon]\njealousy: +5")
+        (problem,) = (await saga.views.state(chat.last.session.id)).problems
+        assert "jealousy: '+5' does not say whose it is" in problem.text
