@@ -9,7 +9,16 @@ from saga_core.language import fold_name
 from saga_core.model import Delta, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names, may_be
 from saga_core.state_block import CountReport
-from saga_core.trackers import Move, Tracker, TrackerKind, UnreadableValue, Whose, read_threads, read_value
+from saga_core.trackers import (
+    Move,
+    Tracker,
+    TrackerKind,
+    UnreadableValue,
+    Whose,
+    read_threads,
+    read_value,
+    says_nothing,
+)
 
 _WAY = re.compile(r"\s{0,4}(?:[-–]>|=>|→|⇒|>)\s{0,4}")
 _OF = re.compile(r"(?P<who>[^:：]{1,80}?)\s*(?:[:：]{1,2}\s*|\s(?=[=+\-−–]?\d))(?P<value>\S.*)", re.DOTALL)
@@ -28,9 +37,9 @@ def count_events(
 ) -> Iterator[Event]:
     """The events of ``reports`` on ``state``. What cannot be read goes to ``complain``.
 
-    Threads come last, because they are due by the clock, which the same reports may set.
-    ``company`` are the ids of the characters present at the end of the reply, and ``place`` is the player's place then.
-    A value without a name is that of the only companion, if there is just one.
+    Threads come last: they are due by the clock, which the same reports may set. ``company`` are the ids of the
+    characters present at the end of the reply, and ``place`` is the player's place then. A value without a name is that
+    of the only companion, if there is just one.
     """
     declared = ((state.trackers.find(said.tracker), said) for said in reports)
     known = [(tracker, said) for tracker, said in declared if tracker is not None]
@@ -44,7 +53,7 @@ def count_events(
             yield from _threads(tracker, report, state, names, complain)
             continue
         found = list(_subjects(tracker, report.subject, state, names, company, place))
-        if not found:
+        if not found and not says_nothing(report.values):
             said = f" of {report.subject!r}" if report.subject else ""
             complain(f"{tracker.name}: {', '.join(report.values)[:40]!r}{said} does not say whose it is")
         for subject, other in found:
