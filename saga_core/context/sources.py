@@ -301,6 +301,12 @@ def _denied() -> re.Pattern[str]:
 
 
 @cache
+def _buried() -> re.Pattern[str]:
+    """Matches what is said of the dead alone: a corpse, a grave, a funeral. Compiled on first use."""
+    return re.compile(any_of(lambda each: each.story.body), re.I)
+
+
+@cache
 def _that() -> re.Pattern[str]:
     """Matches the words between who says something and what is said. Compiled on first use."""
     return re.compile(any_of(lambda each: each.story.that), re.I)
@@ -418,7 +424,7 @@ def _later(scene: Scene) -> list[tuple[int, str, str]]:
 
 
 def _told_at(fact: _Fact, later: Sequence[tuple[int, str, str]], people: Sequence[tuple[str, str]]) -> Iterator[int]:
-    """Yield the turns (depth) after a fact that tell it."""
+    """Yield the turns (depth) after a fact that tell it. The grave or the funeral of somebody tells of the death."""
     names = [part for part, id_ in people if id_ in fact.about]
     for depth, text, folded in later:
         if depth <= fact.depth or (names and not any(name in folded for name in names)):
@@ -426,9 +432,8 @@ def _told_at(fact: _Fact, later: Sequence[tuple[int, str, str]], people: Sequenc
         if not fact.plain and fact.own and _share([word for word in fact.own if word in folded], fact.own) < _SAME:
             continue
         for clause in clauses(text):
-            if _denied().search(clause) is None and fact.is_told_by(
-                _kind(clause), named(clause, people), content_words(clause)
-            ):
+            kind = DEATH if fact.kind == DEATH and _buried().search(clause) else _kind(clause)
+            if _denied().search(clause) is None and fact.is_told_by(kind, named(clause, people), content_words(clause)):
                 yield depth
                 break
 
