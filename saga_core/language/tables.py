@@ -596,6 +596,8 @@ class StoryWords(Table):
     """A clause about something that binds people: promises, debts, wounds, secrets."""
     secrets: Pattern = NEVER
     """A clause about something that few are told: a confession, a secret, who somebody really is."""
+    informed: Pattern = NEVER
+    """NAMED was told something, or has learned it."""
     that: Pattern = NEVER
     """What stands between who says or knows something and what that is."""
     owed: Pattern = NEVER
@@ -655,6 +657,10 @@ class StoryWords(Table):
     def saying(self, named: str) -> str:
         """A pattern of a quotation that the character said."""
         return self.speech.replace("NAMED", named)
+
+    def learning(self, named: str) -> str:
+        """A pattern of the character being told something, or learning it."""
+        return self.informed.replace("NAMED", named)
 
     def dying(self, named: str) -> str:
         """A pattern of the character's death."""

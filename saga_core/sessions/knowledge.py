@@ -7,12 +7,14 @@ of, in their order, and what concerns itself. So a thing that was moved behind i
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache, lru_cache
 
 from attrs import define, evolve, field, fields, frozen
 from cachetools import LRUCache
 
-from saga_core.language import begins_about, mentions
+from saga_core.language import any_of, begins_about, every, mentions, sentences_of
 from saga_core.model import (
     MOMENT,
     Audience,
@@ -329,7 +331,8 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     """Return which of the ``subjects``, given by depth and text, somebody present does not know.
 
     A text that begins with her name, or with a part of it that names nobody else, and not with what is hers, tells what
-    she did, which she knows. So does whoever it names too and has come here with the one who did it: Tobin went to
+    she did, which she knows, and one that says that she was told, or has learned of it, tells what she knows. So does
+    whoever it names too and has come here with the one who did it: Tobin went to
     fetch Mina.
     """
     found: list[Unknown] = []
@@ -353,7 +356,11 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
             did = {who for who in names if _begins_about(text, names[who])}
         came = {_came(live, state, ids[who], depth) for who in did}
         for who in ignorant:
-            if who in did or (came and _came(live, state, ids[who], depth) in came and _names(text, names[who])):
+            if (
+                who in did
+                or _learns(text, names[who])
+                or (came and _came(live, state, ids[who], depth) in came and _names(text, names[who]))
+            ):
                 continue
             found.append(Unknown(who, depth, text))
     return found
@@ -365,6 +372,27 @@ def _begins_about(text: str, names: Sequence[str]) -> bool:
 
 def _names(text: str, names: Sequence[str]) -> bool:
     return any(mentions(text, each) for each in names)
+
+
+def _learns(text: str, names: Sequence[str]) -> bool:
+    """Whether a text says that she was told, or has learned of it: Morag told Roz that her father is ill."""
+    if not any(each in text for each in names) or not _names(text, names):
+        return False
+    learning, negation = _learning(tuple(names)), _negation()
+    parts = (part for sentence in sentences_of(text) for part in re.split("[;；]", sentence))
+    found = ((part, learning.search(part)) for part in parts)
+    return any(said is not None and negation.search(part[: said.end()]) is None for part, said in found)
+
+
+@lru_cache(maxsize=256)
+def _learning(names: tuple[str, ...]) -> re.Pattern[str]:
+    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
+    return re.compile("|".join(f"(?:{pattern.learning(named)})" for pattern in (each.story for each in every())), re.I)
+
+
+@cache
+def _negation() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.negation), re.I)
 
 
 def _came(live: LiveSession, state: WorldState, ids: frozenset[str], after: int) -> int:

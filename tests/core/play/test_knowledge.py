@@ -500,3 +500,63 @@ async def test_a_report_may_say_that_somebody_with_a_title_was_told(name: str, s
         told = await group.say("Tobin", "Listen.", "Tell.", present=("Tobin", name), informed=(said,))
         facts = (await saga.memory.knowledge(told.session.id, who=name))["facts"]
         assert [each["knows"] for each in facts if each["text"] == "The letter is forged"] == [True]
+
+
+@pytest.mark.parametrize(
+    ("note", "words", "knows"),
+    [
+        ("Morag told Roz that her heart is failing in secret", "Her heart is failing, I know your secret.", True),
+        ("Her heart is failing in secret; Roz has learned of it", "Her heart is failing, I know your secret.", True),
+        ("Doc told Jules in secret that her heart is failing; Roz must not know", "Is her heart failing, Doc?", False),
+        ("Morag never told Roz that her heart is failing in secret", "Her heart is failing in secret.", False),
+        ("Morag told Roz's aunt that her heart is failing in secret", "Her heart is failing in secret.", False),
+    ],
+)
+async def test_who_was_told_as_the_remark_says_knows_it(note: str, words: str, knows: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Doc", "Here.", "Hello.", present=("Roz", "Doc", "Morag"))
+        await group.say("Doc", "Off.", npc_separated=("Roz",), present=("Doc", "Morag"))
+        await group.say("Doc", "So it is.", present=("Doc", "Morag"), notes=note)
+        await group.say("Doc", "We wait.", present=("Doc", "Morag"))
+        await group.say("Doc", "Back.", present=("Roz", "Doc", "Morag"))
+        assert ("Not known to Roz" not in await group.now("Doc", words)) is knows
+
+
+@pytest.mark.parametrize(
+    ("note", "who", "knows"),
+    [
+        ("서준이 하은에게 심장이 약하다고 말했다", "하은", True),
+        ("서준이 하은에게 심장이 약하다고 말하지 않았다", "하은", False),
+        ("서준은 심장이 약하다. 하은은 그 비밀을 알게 되었다", "하은", True),
+        ("林さんは美奈に心臓の秘密を打ち明けた", "美奈", True),
+        ("林さんは美奈に心臓の秘密を話していない", "美奈", False),
+        ("林晚告诉米娜，她的心脏很弱", "米娜", True),
+        ("林晚没有告诉米娜，她的心脏很弱", "米娜", False),
+        ("林晚告诉米娜的姐姐，她的心脏很弱", "米娜", False),
+    ],
+)
+async def test_who_was_told_is_read_in_each_language(note: str, who: str, knows: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Doc", "Here.", "Hello.", present=(who, "Doc"))
+        await group.say("Doc", "Off.", npc_separated=(who,), present=("Doc",))
+        await group.say("Doc", "So it is.", present=("Doc",), notes=note)
+        await group.say("Doc", "We wait.", present=("Doc",))
+        await group.say("Doc", "Back.", present=(who, "Doc"))
+        assert (f"informed: [{who} 3]" not in await group.now("Doc", note)) is knows
+
+
+@pytest.mark.parametrize(
+    ("event", "knows"),
+    [("The funeral of Nana Bea", True), ("Nana Bea is buried in the rain", True), ("Tea at Nana Bea's house", False)],
+)
+async def test_the_mourners_at_a_funeral_know_of_the_death(event: str, knows: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Doc", "Here.", "Hello.", present=("Nana Bea", "Doc", "Morag"))
+        await group.say("Doc", "Off.", npc_separated=("Morag",), present=("Nana Bea", "Doc"))
+        died = (StatusChange("Nana Bea", "dead"),)
+        await group.say("Doc", "So.", present=("Doc",), status_changes=died, notes="Nana Bea dies in Aberdeen")
+        await group.say("Doc", "We stand together.", present=("Doc", "Morag"), event_trigger=event)
+        assert ("Not known to Morag" not in await group.now("Doc", "I think of Nana Bea.")) is knows
