@@ -21,10 +21,13 @@ from saga_core.language import any_of, every, normalized
 from saga_core.state_block.fences import RawBlock
 from saga_core.state_block.fields import field_of, is_header
 from saga_core.state_block.unfenced import decomposed, may_begin_field
-from saga_core.trackers import Tracker, Trackers
+from saga_core.trackers import Tracker, TrackerKind, Trackers
 
 # -- where a text states what is counted -------------------------------------------------------------------------------
 
+_LONGEST_BARE = 24
+"""The characters behind a name that begins a line and has no sign behind it: ``weather rain``."""
+_ENDS_SENTENCE = re.compile(r"[.!?。！？…][\"'”’*_)\]】」』]{0,3}[ \t]*\Z")
 NEAR = 60
 """The characters before a name that show what it is."""
 DRESS = r"[\"'“”‘’*_`~<>\[\](){}【】「」『』«»《》〈〉]"
@@ -112,10 +115,17 @@ def trackers_in(text: str, own: Trackers, *, loosely: bool = False) -> Iterator[
         if suffix and suffix not in _ENDINGS and not _MOVES.search(suffix):
             continue
         before = text[max(0, start - NEAR) : start]
-        is_key = _BEHIND.match(text, found.end()) and not _INSIDE.search(before)
+        is_key = _BEHIND.match(text, found.end()) and not (
+            _INSIDE.search(before) and text[found.end() : found.end() + 1] not in (":", "=")
+        )
         is_bare = loosely or found["name"].isascii() or found.end() == end
         is_named = _NAMED.search(before) and _BEHIND_NAMED.match(text, found.end())
         begins = BEGINS.search(before) or POSSESSED.search(before.rstrip())
+        if begins and is_bare and not loosely:
+            rest = text[
+                found.end() : text.find("\n", found.end()) if "\n" in text[found.end() :] else len(text)
+            ].strip()
+            is_bare = len(rest) <= _LONGEST_BARE and not _ENDS_SENTENCE.search(rest)
         if not (is_key or (is_bare and begins) or is_named):
             continue
         if last is not None and last.tracker is tracker and not re.search(r"\w", text[last.end : start]):
@@ -157,11 +167,15 @@ _KEY = re.compile(r"(?:[^\w\n]|\d{1,2}[.)][ \t])*(?P<key>[^\W\d][\w -]{0,30}?)[\
 _BARE = re.compile(r"[^\w\n]*[\w -]{1,30}[^\w\n]*\n?")
 _FENCE = re.compile(r"[ \t>]*(?:`{3,}|~{3,})[\w.+-]{0,20}[ \t]*\n?")
 _HEAD = re.compile(r"[ \t>]*(?:\*\*|#{1,6}|[\[【<(（《〈〔※◆■＊|]|[-=*_]{3,})[^\n]{0,60}|[^\n.!?。！？]{1,40}[:：]")
-_ENDS_SENTENCE = re.compile(r"[.!?。！？…][\"'”’*_)\]】」』]{0,3}[ \t]*\Z")
 _GOES_ON = re.compile(r"[ \t]+\S|[-+*•·|<>{}\[\](),\"'`~]|[^\n]{0,40}[:：=＝|]|[^\w\s]")
 _TOLD = re.compile(r"[\"“「][^\"\n]{30,}[.!?。！？…][\"”」]")
 """A story inside of a report: a reply that is one whole JSON."""
 _PANEL = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]|<(?:div|p|span|details|table|center|font)\\b")
+
+
+_TEXTS = frozenset({TrackerKind.TEXT, TrackerKind.LIST, TrackerKind.THREADS})
+_SPOKEN = re.compile(r"[\"“「『‘](?![^\"”」』’\n]{0,40}[\"”」』’]\s*[:：,，\]}])|\*[^*\s][^:：|]*\*\Z")
+"""A line of speech or of an action."""
 
 
 class _Line(Enum):
@@ -293,11 +307,14 @@ class CountedFilter:
             return _Line.STATES
         if _FENCE.fullmatch(line) or not re.search(r"\w", line) or is_header(bare.strip("\\`~*#:[]<>/ _【】")):
             return _Line.HEAD
+        ends = _ENDS_SENTENCE.search(bare) is not None
+        if not self._is_data and _SPOKEN.match(bare):
+            return _Line.PROSE
         dress = _DRESSED.match(line)
-        begun = dress.end() if dress else 0
-        if self._fields and self._lines[-1].strip() and self._own.in_text.match(line, begun):
+        begun = self._own.in_text.match(line, dress.end() if dress else 0)
+        if self._fields and self._lines[-1].strip() and begun and not (ends and begun["name"].isascii()):
             return _Line.GOES_ON
-        if _ENDS_SENTENCE.search(bare) and ":" not in line:
+        if ends and ":" not in line:
             return _Line.PROSE
         short = len(bare) <= (_LONGEST_HEAD if self._bare else _LONGEST_NAME)
         if self._fields and (short or _GOES_ON.match(line)):
@@ -330,8 +347,7 @@ class CountedFilter:
         if not self._lines:
             return
         text = "".join(self._lines)
-        named = self._fields | {found["name"] for found in self._own.in_text.finditer(text)} if self._fields else set()
-        if len(named) >= _LEAST_FIELDS and len(self._trackers) >= _LEAST_TRACKERS:
+        if len(self._trackers) >= _LEAST_TRACKERS and self._is_report(text):
             body = "".join(line for line in self._lines if not _FENCE.fullmatch(line))
             self._blocks.append(RawBlock(body, closed=not ended, unfenced=True, open=ended))
             if _PANEL.search(text) or (not self._shown and _TOLD.search(text)):
@@ -343,6 +359,14 @@ class CountedFilter:
         self._lines, self._trackers, self._fields = [], set(), set()
         self._size = self._heads = self._others = 0
         self._is_data = self._bare = False
+
+    def _is_report(self, text: str) -> bool:
+        """Whether the lines state values: three fields or more, at least two of them trackers, and not only texts."""
+        from saga_core.state_block.by_names import read_by_names  # few replies come so far
+
+        read = {each.tracker for each in read_by_names(text, self._own, ())}
+        values = {each.name for each in self._own if each.name in read and each.kind not in _TEXTS}
+        return len(read) >= _LEAST_TRACKERS and bool(values) and len(read | self._fields) >= _LEAST_FIELDS
 
     def _show(self, text: str, out: list[str]) -> None:
         if self._gap and text.strip():

@@ -285,7 +285,7 @@ def _mend_by_names(body: str, findings: _Findings, own: Trackers, people: Iterab
     """Read by its name what the readers of lines and values have missed of a tracker, or misread."""
     read: tuple[CountReport, ...] = findings.values.get("counts", ())
     threads = {each.name for each in own if each.kind is TrackerKind.THREADS}
-    missed = named_in(body, own) - threads - {each.tracker for each in read}
+    missed = named_in(body, own) - threads - findings.copied - {each.tracker for each in read}
     if not missed and all(_is_plain(each, own) for each in read):
         return
     from saga_core.state_block.by_names import is_doubtful, read_by_names  # nearly no report needs it

@@ -58,6 +58,9 @@ def test_the_story_goes_on_behind_it() -> None:
     [
         "Hunger gnawed at her. The weather had turned, and her mood with it.",
         "Weather: rain\nShe closed the window.",
+        "Hunger left her long ago.\nWeather had never mattered.\nMood was all she had.",
+        "Hunger – a thin thing.\n\nWeather gnaws at her.\n\nMood, too.",
+        'Hunger is a beast.\nWeather is a friend.\n\n"Come," she says.',
         "**Hunger**\n\nIt was all she could think of.",
         "hunger: 5\nweather: rain",
         "(She sighs.)\n[Later that night]\nNobody came.",
@@ -68,6 +71,12 @@ def test_the_story_goes_on_behind_it() -> None:
 @pytest.mark.parametrize("step", [0, 1])
 def test_a_story_is_shown(text: str, step: int) -> None:
     assert passed(f"{STORY}\n\n{text}", step=step) == (f"{STORY}\n\n{text}", 0)
+
+
+def test_speech_behind_a_report_is_shown() -> None:
+    text = '"Come on," she says, "it is late"'
+    shown, blocks = passed(f"{STORY}\n\n{REPORTS[0]}\n{text}\n*She leaves*")
+    assert (shown, blocks) == (f"{STORY}\n\n{text}\n*She leaves*", 1)
 
 
 def test_a_panel_of_a_card_is_read_and_shown() -> None:
