@@ -296,7 +296,7 @@ class RecalledTexts:
     """Whether the player asks about the past. Most excerpts are then shorter, so that more turns fit."""
     by_words: bool = False
     """Whether the turns were found by words alone. One without a word that tells something is left out, and if the
-    player asks about the past, one without a word that tells it from others."""
+    player asks about the past, a long one without a word that tells it from others."""
 
     def __attrs_post_init__(self) -> None:
         episodes, sizes = self.episodes, language_of(self.language).texts.sizes
@@ -310,7 +310,7 @@ class RecalledTexts:
     def of(self, turn: str) -> RecalledText | None:
         """Return the text of ``turn``, or None to leave it out. Call it once per turn, in the order of the ranking."""
         facts, said, stamped = _parts(self.episodes.text(turn))
-        if self.by_words and not self._tells(turn):
+        if self.by_words and len(said) > self._whole and not self._tells(turn):
             return None
         at, self._told = self._told, self._told + 1
         if not said:

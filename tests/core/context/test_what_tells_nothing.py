@@ -41,19 +41,6 @@ async def test_a_turn_with_no_word_that_tells_something_is_not_remembered() -> N
         assert not [each for each in turn.context.pieces if each.source == "recollection"]
 
 
-async def test_a_short_turn_is_not_remembered_for_words_that_tell_nothing() -> None:
-    """A turn of two lines was told whole, whatever it had of the player's words."""
-    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
-        chat = Frontend(saga, system="You tell.", greeting="", note="")
-        for number in range(14):
-            await chat.say(f"I come in, evening {number}.", f"Mara dries glass {number}.{ROUND}", location="inn")
-        await chat.say("You're on. It is good.", "She nods.", location="inn")
-        await chat.say("I go up.", f"It rains.{ROUND}", location="attic")
-        chat.history = chat.history[-2:]
-        turn = await chat.begin("At half past six on Tuesday it is time for the tower, and I ask who was on it.")
-        assert not [each.text for each in turn.context.pieces if each.source == "recollection"]
-
-
 @pytest.mark.parametrize(
     ("aside", "said"),
     [
