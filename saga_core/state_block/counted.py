@@ -269,8 +269,6 @@ class CountedFilter:
 
     def _may_belong(self, line: str) -> bool:
         """Whether a line that goes on may belong to a report."""
-        if len(line) <= 2:
-            return True
         dress = _DRESSED.match(line)
         begun = (line[dress.end() :] if dress else line).rstrip()
         if not begun:
@@ -296,7 +294,8 @@ class CountedFilter:
         word = decomposed(found[0])
         if word in self._own.beginnings or may_begin_field(word):
             return True
-        return not word.isascii() and any(word[:-more] in self._own.beginnings for more in (1, 2, 3) if word[:-more])
+        joined = () if word.isascii() else (found[0][:-more] for more in (1, 2, 3))
+        return any(name and self._own.find(name) is not None for name in joined)
 
     def _sort(self, line: str) -> _Line:
         line = without_heads(line)

@@ -60,7 +60,7 @@ def _read(text: str) -> ThreadReport | None:
     if (parts := _REMARKS.fullmatch(said)) is not None:
         said, remark = (
             f"{parts['name']}{parts['rest']}",
-            ", ".join(re.findall(r"[^()（）]+(?=[)）])", parts["remarks"])),
+            ", ".join(filter(str.strip, re.split(r"[()（）]", parts["remarks"]))),
         )
     if (parts := _NEWS.fullmatch(said)) is not None:
         said, news = parts["name"], parts["news"]

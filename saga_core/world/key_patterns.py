@@ -106,6 +106,7 @@ def _re2() -> Any:
         return None
 
 
+@lru_cache(maxsize=65_536)
 def pattern_search(key: str) -> PatternSearch | None:
     """A function that tells whether a text contains a pattern ``/…/flags``.
 
@@ -115,7 +116,6 @@ def pattern_search(key: str) -> PatternSearch | None:
     return None if found is None or found.size > _LARGEST else found
 
 
-@lru_cache(maxsize=65_536)
 def _search(key: str) -> PatternSearch | None:
     end = key.rfind("/")
     source, flags = key[1:end].replace("\\/", "/"), key[end + 1 :]

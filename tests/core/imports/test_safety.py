@@ -228,9 +228,9 @@ async def test_many_entries_are_read_and_looked_through_beside_the_event_loop(
     threads: dict[str, set[int]] = {"fire": set(), "parse": set()}
     fire, parse = AuthoredLore.fire, library.parse_world
 
-    def fired(self: AuthoredLore, moment: LoreMoment) -> list[ActiveEntry]:
+    def fired(self: AuthoredLore, moment: LoreMoment, left: set[str] | None = None) -> list[ActiveEntry]:
         threads["fire"].add(threading.get_ident())
-        return fire(self, moment)
+        return fire(self, moment, left)
 
     def parsed(*given: Any, **named: Any) -> Any:
         threads["parse"].add(threading.get_ident())
