@@ -66,6 +66,9 @@ def forget(place: Place, session: str | None, name: str | None, owner: str | Non
     """
     if (session is None) == (owner is None) or (name is not None and session is None):
         raise click.UsageError("give a SESSION, with or without --name, or --owner alone")
+    for given, value in (("SESSION", session), ("--name", name), ("--owner", owner)):
+        if value is not None and not value.strip():  # a variable that is not set must not widen what is forgotten
+            raise click.UsageError(f"{given}: {value!r} is blank; give a text, or leave it out")
     what = (
         f"the name {name!r} in session {session!r}"
         if name

@@ -98,6 +98,7 @@ class Query:
     """As much of a request as reading its parameters needs."""
 
     query: dict[str, str]
+    method: str = "GET"
 
     def __getitem__(self, key: object) -> bytes:
         assert key is BODY
@@ -123,6 +124,15 @@ async def test_parameters_are_read_by_their_types() -> None:
     found = {"count": 9, "pause": 2.5, "loud": True, "name": "a"}
     assert await read(count="9", pause="2.5", loud="1", name=" a ") == found
     assert await read() == await read(name="  ") == {}
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\t"])
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+async def test_what_changes_something_refuses_a_blank(method: Any, blank: str) -> None:
+    endpoint = Endpoint(method, "/api/x", answer, "", tags=("x",), reach="own")
+    found: Any = Query({"name": blank}, method)
+    with pytest.raises(RequestError, match=r"name: .* is blank; give a text, or leave it out"):
+        await read_params(endpoint, found, {})
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,9 @@ async def test_what_lies_in_the_trash_is_forgotten_by_id_and_by_name(admin: Clie
         refused = await admin.post("/api/forget?session=tale&name=hello")
         assert refused.status == 404 and "is in the trash" in refused.error["message"]
         name = session if asked == "session" else "tale"
+        for blank in ("", "%20%20"):
+            widened = await admin.post(f"/api/forget?session={name}&name={blank}")
+            assert widened.status == 400 and "is blank; give a text, or leave it out" in widened.error["message"]
         forgotten = await admin.post(f"/api/forget?session={name}")
         assert (forgotten.status, forgotten.json["sessions"]) == (200, [session])
         assert (await player.get("/api/trash")).json["sessions"] == []

@@ -247,6 +247,15 @@ class TestForget:
         (here / "old.db").write_bytes(b"torn")
         assert "it cannot be read here" in well("forget", "나의 모험", "--yes")
 
+    @pytest.mark.parametrize("blank", ["", "  "])
+    def test_a_name_that_came_out_empty_does_not_forget_the_session(self, here: Path, blank: str) -> None:
+        (kept,) = listed()
+        for words in (["나의 모험", "--name", blank], [blank], ["--owner", blank]):
+            refused = saga("forget", *words, "--yes")
+            assert refused.exit_code == 2
+            assert "is blank; give a text, or leave it out" in refused.stderr
+        assert listed() == [kept]
+
     def test_the_same_again_finishes_what_failed(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         play("비밀", "속삭인다.", "자색고래가 듣는다. 아무도 모른다.")
 
