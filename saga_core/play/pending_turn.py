@@ -26,7 +26,6 @@ from saga_core.state_block import (
     Hidden,
     RawBlock,
     StateReading,
-    hide,
     read_ended,
     without_thoughts,
 )
@@ -248,6 +247,10 @@ class Reply:
     _markers: MarkerFilter = field(factory=lambda: MarkerFilter("\n"))
     """Removes markers whose halves stood around something that was hidden."""
     _finished: bool = False
+    told: bool = False
+    """Whether the model wrote anything that is not hidden, also if the client's limits or its markers took it."""
+    _ended: str | None = None
+    """What the filters still held when the reply ended; None before that."""
     limits: VisibleText = field(factory=VisibleText)
     """The client's limits on what is shown."""
     calls: list[str] = field(factory=list)
@@ -258,8 +261,8 @@ class Reply:
     """Removes what a continuation repeats of the reply before it; None once it has."""
     _earlier: tuple[RawBlock, ...] = ()
     """The blocks of earlier rounds, and of a reply that told no story and was asked for again."""
-    _begun: int = 0
-    """Where the current round begins in ``_raw``."""
+    _said: list[str] = field(factory=list)
+    """What the model wrote in the current round, without what is hidden; only if it is offered tools of SAGA's."""
     _carried: str = ""
     """Text of an earlier round that can be shown with what comes next."""
     _resumes: bool = False
@@ -279,6 +282,8 @@ class Reply:
         if "[" in text or self._given.held:
             text = self._given.feed(text)
         shown = self._filter.feed(text) if text else ""
+        if not self.told or self.own is not None:
+            self._note(shown)
         if self._resumes:
             shown = self._resumed(shown)
         if not shown:
@@ -291,6 +296,12 @@ class Reply:
         if shown:
             self._shown.append(shown)
         return self._with_carried(shown) if self._carried else shown
+
+    def _note(self, shown: str) -> None:
+        """Note what the filter of blocks let through."""
+        self.told |= bool(shown) and not shown.isspace()
+        if self.own is not None and shown:
+            self._said.append(shown)
 
     def extra(self, fields: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         """Take other fields of a delta, such as tool calls. Returns the text that was held back until then, and the
@@ -325,6 +336,7 @@ class Reply:
         else:
             rest = self._filter.finish()
         shown += rest
+        self._note(shown)
         if self._resumes:
             shown = self._resumed(shown)
         shown = self.limits.feed(self._markers.feed(shown))
@@ -339,12 +351,12 @@ class Reply:
         shown with the next text.
         """
         assert self.own is not None
-        said = hide("".join(self._raw[self._begun :])).visible.strip()
         blocks = self._filter
         self._carried += self._flush(answered=True)
+        said = "".join(self._said).strip()
+        self._said.clear()
         self._earlier += blocks.raw_blocks
         self._raw.append("\n\n")
-        self._begun = len(self._raw)
         self._resumes = bool(self.text.strip())
         return said, self.own.go_on()
 
@@ -375,9 +387,10 @@ class Reply:
             or not (self.raw.strip() or self.own)
         ):
             return False
-        if "".join(self._shown).strip() or hide(self.raw).visible.strip():
+        # What the filters let through is known. The whole reply is not searched again: it may have millions of blocks.
+        if self.told or self.unrepeated is not None or self._rest().strip():
             return False
-        self._rest()
+        self._ended = None
         self._earlier += self._filter.raw_blocks
         self._filter, self._markers = BlockFilter(self.counted), MarkerFilter("\n")
         self._shown.clear()
@@ -401,8 +414,11 @@ class Reply:
         return self._with_carried(shown)
 
     def _rest(self) -> str:
-        """End what filters the model's text, and return what it held back."""
-        return self._last() + self._filter.finish()
+        """End what filters the model's text, and return what it held back; the same at a second call."""
+        if self._ended is None:
+            self._ended = self._last() + self._filter.finish()
+            self._note(self._ended)
+        return self._ended
 
     def _last(self, goes_on: bool = False) -> str:
         """Give the last of the model's text to the filter of blocks, and return what can be shown of it."""

@@ -13,7 +13,6 @@ from saga_core.errors import UpstreamError
 from saga_core.model import Turn
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
-from saga_core.state_block import hide
 from saga_server.http.callers.redaction import masked_reasons
 from saga_server.http.errors import describe
 from saga_server.http.reply_format import Choice, ReplyFormat, header_text
@@ -293,7 +292,7 @@ def empty_reply_notice(begun: PendingTurn, turns: Sequence[Turn]) -> str | None:
     said = "the model said nothing"
     if any(reply.text.strip() for reply in begun.replies):
         said = "the model wrote no story, but thoughts or tokens of its template"
-    elif any(reply.raw.strip() and not hide(reply.raw).visible.strip() for reply in begun.replies):
+    elif any(reply.raw.strip() and not reply.told for reply in begun.replies):
         said = "all that the model wrote was a report, or repeated SAGA's own text, and is hidden"
     return f"{said}, and this turn is not recorded; ask for another reply (swipe or regenerate)"
 

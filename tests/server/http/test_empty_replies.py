@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_server.http import answers
+from saga_core.state_block import filter as block_filter
 from tests.server.client import BLOCK, Client, words
 from tests.server.upstream import Upstream, says
 
@@ -41,14 +41,31 @@ async def test_a_call_of_a_tool_says_something(client: Client, upstream: Upstrea
 
 
 @pytest.mark.parametrize("streaming", [False, True])
-async def test_tokens_of_a_template_are_no_story(
-    client: Client, upstream: Upstream, streaming: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(answers, "hide", None)  # megabytes of them take seconds, and were searched while they came
+async def test_tokens_of_a_template_are_no_story(client: Client, upstream: Upstream, streaming: bool) -> None:
     upstream.then(says("<|im_start|>" * 20))
     told = await client.chat(words("I go."), stream=streaming)
     notice = told.raw.decode() if streaming else told.headers["X-SAGA-Notice"]
     assert "no story, but thoughts or tokens of its template, and this turn is not recorded" in notice
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("reply", ["<state>hp: 3</state>\n", "```state\nhp: 3\n```\n", "<|im_start|>"])
+async def test_what_was_searched_while_it_came_is_not_searched_again(
+    client: Client, upstream: Upstream, streaming: bool, reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[int] = []
+
+    def watched(text: str, unfenced: bool) -> block_filter.Hidden:
+        searched.append(len(text))
+        return hide(text, unfenced)
+
+    hide = block_filter._hide
+    monkeypatch.setattr(block_filter, "_hide", watched)
+    upstream.then(says(reply * 500), says(reply * 500))
+    told = await client.chat(words("I go."), stream=streaming)
+    notice = told.raw.decode() if streaming else told.headers["X-SAGA-Notice"]
+    assert "this turn is not recorded" in notice
+    assert max(searched, default=0) < len(reply) * 500
 
 
 ECHO = "[SAGA: what is true now]\nPresent: Mara\n[/SAGA]\n"
