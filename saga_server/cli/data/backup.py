@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from saga_core.config import Config
 from saga_server.cli.data.data_access import check_there
+from saga_server.cli.data.kept import keeps, lost_by
 from saga_server.cli.settings import SURROUNDINGS, Place, settings
 from saga_server.terminal import counted, say
+
+if TYPE_CHECKING:
+    from saga_core.maintenance import Discrepancy
+    from saga_server.admin.backups import Restored
 
 
 @click.command()
@@ -55,13 +63,29 @@ def restore(place: Place, backup_file: Path, force: bool, with_forgotten: bool, 
 
     config = place.config()
     log_errors_only(config)
-    found = asyncio.run(
-        put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=say)
-    )
-    for finding in found.verdict.findings:
+
+    async def restored() -> tuple[Restored, list[Discrepancy]]:
+        found = await put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=say)
+        return found, await _not_kept(config)
+
+    found, lost = asyncio.run(restored())
+    findings = dict.fromkeys(map(str, (*found.verdict.findings, *lost)))
+    for finding in findings:
         say(f"!!  {finding}")
+    for line in lost_by(config, {each.store for each in lost}):
+        say(line)
     for remains in found.remains:
         say(f"may still be in      {remains}", err=True)
     count = found.verdict.sessions
-    say(f"{counted(count, 'session')}: {'restored, and equal to the journal' if found.verdict.equal else 'see above'}")
-    raise SystemExit(0 if found.verdict.equal and not found.remains else SURROUNDINGS)
+    say(f"{counted(count, 'session')}: {'see above' if findings else 'restored, and equal to the journal'}")
+    raise SystemExit(SURROUNDINGS if findings or found.remains else 0)
+
+
+async def _not_kept(config: Config) -> list[Discrepancy]:
+    """Open the stores again, and find what those lack that say that they keep what is written to them."""
+    from saga_core import Saga
+    from saga_server.tenancy import Tenancy
+
+    async with aclosing(await Saga.open(config, resume=False, hosting=Tenancy())) as saga:
+        verdict = await saga.maintenance.verify()
+        return [each for each in verdict.findings if keeps(saga, each.store)]

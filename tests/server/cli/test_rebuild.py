@@ -74,6 +74,10 @@ async def test_an_engine_that_keeps_nothing_is_named(kind: str, store: str, tmp_
         assert "Set another backend, then give `saga rebuild` again" in output
         assert "repaired" not in output
     assert f"{session}: {store}: " in await told("rebuild", session)
+    await asyncio.to_thread(CliRunner().invoke, main, ["backup", str(tmp_path / "kept.db"), "--config", str(config)])
+    restored = await told("restore", str(tmp_path / "kept.db"), "--force")
+    assert f"{store}: " in restored and f"storage.{kind}: the backend {LOSING}:{kind} did not keep" in restored
+    assert "equal to the journal" not in restored
 
 
 @pytest.mark.parametrize("kind", ["vector", "graph"])
