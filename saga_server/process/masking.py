@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,11 @@ from saga_core.errors import QUOTES
 
 HIDDEN: Final = "(key)"
 _SHORTEST = 6
+_RUN = 12
+"""The length of a run of a secret's characters from which on it is hidden, forwards or backwards."""
+_STRIDE = _RUN // 2
+_PLACES = 4
+"""How many places of secrets are compared with one place of a text. A secret that repeats itself has more."""
 
 # -- keys ------------------------------------------------------------------------------------------------------
 
@@ -99,6 +104,8 @@ class Mask:
     """Known secrets, the longest first."""
     places: tuple[str, ...] = ()
     """Folders of this machine, the longest first."""
+    written: tuple[str, ...] = ()
+    """The secrets as they are configured, of which runs are hidden too."""
 
     @cached_property
     def _encoded(self) -> re.Pattern[str]:
@@ -108,14 +115,44 @@ class Mask:
     @classmethod
     def of(cls, secrets: Iterable[str], folders: Iterable[Path] = ()) -> Mask:
         """Build one for ``secrets``. Those with fewer than six characters could be ordinary words, and are ignored."""
+        secrets = tuple(secrets)
         known = {form for each in secrets if len(each) >= _SHORTEST for form in _spelled(each)}
         places = {str(each) for each in folders if len(each.parts) > 2}
-        return cls(_longest_first(known), _longest_first(places))
+        written = tuple(sorted({each for each in secrets if len(each) > _RUN}))
+        return cls(_longest_first(known), _longest_first(places), written)
+
+    @cached_property
+    def _parts(self) -> Mapping[str, tuple[tuple[str, int], ...]]:
+        """Half a run -> where it stands in secrets, which are written forwards and backwards."""
+        found: dict[str, list[tuple[str, int]]] = {}
+        for whole in (way for each in self.written for way in (each, each[::-1])):
+            for at in range(len(whole) - _STRIDE + 1):
+                places = found.setdefault(whole[at : at + _STRIDE], [])
+                if len(places) < _PLACES:
+                    places.append((whole, at))
+        return {part: tuple(places) for part, places in found.items()}
+
+    def _without_runs(self, text: str) -> str:
+        """Hide what shares a long run with a secret, such as a key without its beginning, or a key backwards.
+
+        Each run holds a half that begins at a multiple of its length, so that few places of the text are looked at.
+        """
+        kept, end = [], 0
+        for at in range(0, len(text) - _STRIDE + 1, _STRIDE):
+            if at < end or (places := self._parts.get(text[at : at + _STRIDE])) is None:
+                continue
+            first, last = max((_shared(text, at, end, *place) for place in places), key=lambda run: run[1] - run[0])
+            if last - first >= _RUN:
+                kept += [text[end:first], HIDDEN]
+                end = last
+        return "".join((*kept, text[end:])) if end else text
 
     def __call__(self, text: str) -> str:
         """Return the text without secrets."""
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
+        if self.written:
+            text = self._without_runs(text)
         if "%" in text or "\\" in text or "&#" in text:
             text = self._encoded.sub(HIDDEN, text)
         text = _PEM.sub(HIDDEN, text)
@@ -133,6 +170,16 @@ class Mask:
     def for_log(self, text: str) -> str:
         """Return the text without secrets, and without text of a story that an error quotes."""
         return _QUOTED.sub("", self(text))
+
+
+def _shared(text: str, at: int, least: int, secret: str, start: int) -> tuple[int, int]:
+    """Where the run begins and ends that a text shares with a secret around one place, not before ``least``."""
+    first, last, ahead = at, at, start
+    while first > least and start and text[first - 1] == secret[start - 1]:
+        first, start = first - 1, start - 1
+    while last < len(text) and ahead < len(secret) and text[last] == secret[ahead]:
+        last, ahead = last + 1, ahead + 1
+    return first, last
 
 
 def _longest_first(texts: Iterable[str]) -> tuple[str, ...]:

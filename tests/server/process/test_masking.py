@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,32 @@ def test_what_looks_like_a_key_is_taken_out(text: str) -> None:
     secret = "AbCdEfGhIjKlMnOpQrStUvWxYz012345"
     found = Mask.of(())(f"bad <{text.format(secret, secret)}> end")
     assert secret not in found and "(key)" in found and found.endswith("> end")
+
+
+KEY = "correct-horse-battery-staple-1234567890"
+
+
+@pytest.mark.parametrize(
+    "part", [KEY[3:], KEY[:-3], KEY[5:17], KEY[-12:], KEY[:12], KEY[::-1], KEY[::-1][4:16], KEY[1:14] + KEY[2:15]]
+)
+def test_a_long_run_of_a_key_is_taken_out(part: str) -> None:
+    mask = Mask.of([KEY])
+    for shift in range(7):
+        found = mask(f"{'.' * shift}bad <{part}> end")
+        assert found.replace("(key)", "") == f"{'.' * shift}bad <> end"
+
+
+def test_a_short_run_of_a_key_stays() -> None:
+    for part in (KEY[5:16], KEY[::-1][3:14], "battery", "staple-12", "1234567890"):
+        assert Mask.of([KEY])(f"a <{part}> b") == f"a <{part}> b"
+
+
+def test_many_parts_of_keys_in_a_long_text_cost_little() -> None:
+    mask = Mask.of([f"{each:02}{'ab' * 30}" for each in range(20)])
+    text = "abababababa." * 5_000
+    start = time.process_time()
+    assert mask._without_runs(text) == text
+    assert time.process_time() - start < 5.0
 
 
 def test_a_password_in_the_query_of_an_address_is_a_known_secret() -> None:
