@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_server.admin.backups import back_up, restore
+    from saga_server.admin.backups import Restored, back_up, restore
     from saga_server.admin.endpoint import Endpoint
     from saga_server.admin.endpoints import ENDPOINTS
     from saga_server.admin.events import EVENTS, Events, close_events

@@ -16,8 +16,7 @@ from saga_server.cli.settings import SURROUNDINGS, Place, settings
 from saga_server.terminal import counted, say
 
 if TYPE_CHECKING:
-    from saga_core.maintenance import Discrepancy
-    from saga_server.admin.backups import Restored
+    from saga_server.admin import Restored
 
 
 @click.command()
@@ -64,15 +63,16 @@ def restore(place: Place, backup_file: Path, force: bool, with_forgotten: bool, 
     config = place.config()
     log_errors_only(config)
 
-    async def restored() -> tuple[Restored, list[Discrepancy]]:
-        found = await put_back(config, backup_file, force=force, with_forgotten=with_forgotten, damaged=damaged, say=say)
+    async def restored() -> tuple[Restored, dict[str, str]]:
+        choice = {"force": force, "with_forgotten": with_forgotten, "damaged": damaged}
+        found = await put_back(config, backup_file, **choice, say=say)
         return found, await _not_kept(config)
 
     found, lost = asyncio.run(restored())
-    findings = dict.fromkeys(map(str, (*found.verdict.findings, *lost)))
+    findings = dict.fromkeys((*map(str, found.verdict.findings), *lost))
     for finding in findings:
         say(f"!!  {finding}")
-    for line in lost_by(config, {each.store for each in lost}):
+    for line in lost_by(config, set(lost.values())):
         say(line)
     for remains in found.remains:
         say(f"may still be in      {remains}", err=True)
@@ -81,11 +81,14 @@ def restore(place: Place, backup_file: Path, force: bool, with_forgotten: bool, 
     raise SystemExit(SURROUNDINGS if findings or found.remains else 0)
 
 
-async def _not_kept(config: Config) -> list[Discrepancy]:
-    """Open the stores again, and find what those lack that say that they keep what is written to them."""
+async def _not_kept(config: Config) -> dict[str, str]:
+    """Open the stores again, and find what those lack that say that they keep what is written to them.
+
+    Returns the findings, each with the name of its store.
+    """
     from saga_core import Saga
     from saga_server.tenancy import Tenancy
 
     async with aclosing(await Saga.open(config, resume=False, hosting=Tenancy())) as saga:
         verdict = await saga.maintenance.verify()
-        return [each for each in verdict.findings if keeps(saga, each.store)]
+        return {str(each): each.store for each in verdict.findings if keeps(saga, each.store)}
