@@ -108,7 +108,7 @@ def _importers(points: tuple[EntryPoint, ...]) -> Importers:
     for point in sorted(points, key=lambda each: each.name):
         try:
             found = object_at(point)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # one that exits must not end the server
             failed[point.name] = why = f"{type(error).__name__}: {error}"
             log.error("the importer %s (%s) cannot be loaded: %s", point.name, point.value, why)
             log.debug("why the importer %s cannot be loaded", point.name, exc_info=error)
@@ -163,7 +163,7 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
             raise
         except BadInput as error:
             raise _wrong(name, file, error) from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             log.exception("the importer %s failed at %s", name, file.name)
             raise Unreadable(_BROKEN.format(name, type(error).__name__)) from None
     if file.archive is not None and why is None:
@@ -198,7 +198,7 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
             continue
         except OSError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             log.exception("the importer %s failed at %s", name, file.name)
             why = why or Unreadable(_BROKEN.format(name, type(error).__name__))
             continue

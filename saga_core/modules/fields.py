@@ -32,7 +32,7 @@ _NAMES = {
 def check_fields(where: str, given: Any, longest: int | None = _LONGEST) -> None:
     """Check the fields of an attrs object, and of those in it. Raises ``BadInput``, which names field and value.
 
-    ``longest`` is the most characters of a text. With None, a text is any ``str``.
+    ``longest`` is the most characters of a text. With None, a text may be of any length.
     """
     for name, wanted in _types(given.__class__).items():
         value = getattr(given, name)
@@ -43,9 +43,8 @@ def check_fields(where: str, given: Any, longest: int | None = _LONGEST) -> None
                 inner = f"{where} {type(given).__name__}, {name}{f' {at}' if type(value) is tuple else ''}:"
                 check_fields(inner, each, longest)
         shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:80]}…"
-        limits = (
-            f" of at most {longest:,} characters that UTF-8 can store" if isinstance(value, str) and longest else ""
-        )
+        most = f" of at most {longest:,} characters" if longest else ""
+        limits = f"{most or ' of characters'} that UTF-8 can store" if isinstance(value, str) else ""
         what = _in_words(wanted) + (limits if wanted is str else "")
         if get_origin(wanted) is tuple and _test(wanted, longest)((value,)):
             what += "; a tuple of one has a comma, as in (one,)"
@@ -99,11 +98,14 @@ def _plain(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
         return lambda value: type(value) is int and -_LARGEST <= value < _LARGEST
     if wanted is str:
         if longest is None:
-            return lambda value: isinstance(value, str)
-        return lambda value: (
-            type(value) is str and len(value) <= longest and value == value.encode(errors="replace").decode()
-        )
+            return lambda value: isinstance(value, str) and _storable(value)
+        return lambda value: type(value) is str and len(value) <= longest and _storable(value)
     return lambda value: type(value) is wanted
+
+
+def _storable(text: str) -> bool:
+    """Whether UTF-8 can store a text, so that it holds no lone surrogate."""
+    return text.isascii() or text == text.encode(errors="replace").decode()
 
 
 def _in_words(wanted: Any) -> str:

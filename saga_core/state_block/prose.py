@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from heapq import nlargest
 
 _FENCE = re.compile(r"[ \t]{0,8}(?P<fence>`{3,}|~{3,})")
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[^\W\d][\w:.-]{0,60})(?P<rest>(?:\s[^<>]{0,4000})?/?)>")
@@ -45,6 +46,8 @@ _FORMATTING = frozenset(
 _LONGEST = 262_144
 """Longer texts are taken as they are."""
 _DEEP = 4
+_MOST_OPENED = 64
+"""How many elements are opened in the search for the story: the longest. A text may have ten thousand of them."""
 
 
 def has_markup(text: str) -> bool:
@@ -103,8 +106,10 @@ def _told(text: str, deep: int) -> str | None:
     rest = _told_outside(text)
     if len(_LETTER.findall(rest)) >= _LEAST:
         return rest
-    parts = _parts(_uncommented(text))
-    opened = [told for name, part, _ in parts if name and deep and (told := _told(part, deep - 1)) is not None]
+    parts = [part for name, part, _ in _parts(_uncommented(text)) if name and deep]
+    if len(parts) > _MOST_OPENED:
+        parts = nlargest(_MOST_OPENED, parts, key=len)
+    opened = [told for part in parts if (told := _told(part, deep - 1)) is not None]
     return max(opened, key=lambda told: len(_LETTER.findall(told)), default=None)
 
 

@@ -34,8 +34,9 @@ class Made:
 
     name: str = "made"
     fit: Fit = Fit.LIKELY
-    wrong: Exception | None = None
-    unfit: Exception | None = None
+    wrong: BaseException | None = None
+    unfit: BaseException | None = None
+    messages: tuple[ChatMessage, ...] = MESSAGES
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -49,7 +50,7 @@ class Made:
     def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
         if self.wrong is not None:
             raise self.wrong
-        return [(self.name, Chat.of(self.name, MESSAGES))]
+        return [(self.name, Chat.of(self.name, self.messages))]
 
 
 def read(*made: Made, raw: bytes = b'{"a": 1}') -> tuple[list[str], list[str]]:
@@ -75,6 +76,19 @@ def test_one_that_fails_is_named_and_logged(where: str, caplog: pytest.LogCaptur
     ((), (why,)) = read(broken)  # type: ignore[misc]
     assert why == "the importer broken failed at it (RuntimeError); the log has more"
     assert "secret of the story" in caplog.text
+
+
+@pytest.mark.parametrize("where", ["wrong", "unfit"])
+def test_one_that_exits_is_named_and_ends_nothing(where: str) -> None:
+    ((), (why,)) = read(Made("broken", Fit.SHAPED, **{where: SystemExit(3)}))  # type: ignore[misc]
+    assert why == "the importer broken failed at it (SystemExit); the log has more"
+
+
+def test_a_text_that_cannot_be_stored_is_refused_by_its_field() -> None:
+    said = ChatMessage(role="user", text="Hi \ud800.", speaker="A")
+    ((), (why,)) = read(Made("odd", messages=(said,)))  # type: ignore[misc]
+    assert why.startswith("the importer odd failed at it: read gave Chat, messages 1: ChatMessage(text='Hi \\ud800.')")
+    assert why.endswith("give a text of characters that UTF-8 can store")
 
 
 def test_one_that_fails_at_looking_leaves_the_file_to_others() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from saga_core.state_block import prose_of
+from saga_core.state_block import prose, prose_of
 from saga_core.transcript import identity_key
 
 STORY = 'Odile pulls the stool closer. "Salt first," she says, and binds the cut.'
@@ -110,3 +110,17 @@ def test_a_board_at_an_end_is_no_prose(name: str) -> None:
 )
 def test_lists_and_dialogues_within_a_story_are_prose(text: str) -> None:
     assert prose_of(text) == text
+
+
+def test_the_story_is_found_among_thousands_of_elements_and_few_are_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    told = prose._told
+
+    def watched(text: str, deep: int) -> str | None:
+        opened.append(text)
+        return told(text, deep)
+
+    monkeypatch.setattr(prose, "_told", watched)
+    rows = "<state>points of hit: 3</state>\n" * 2_000
+    assert prose_of(f"{rows}<content>\n{STORY}\n</content>\n{rows}") == STORY
+    assert len(opened) < 100
