@@ -43,6 +43,8 @@ _SHOWN = 40
 _RANGE = re.compile(r"([+-]?\d{1,9})?\s{0,4}(?:\.\.+|…|–|to|~)\s{0,4}([+-]?\d{1,9})?")
 _STEP = re.compile(r"(?:([+-]?\d{1,9})\s{0,4}[:=]?\s{0,4})?(\D.*?)(?:\s{0,4}[:=]\s{0,4}([+-]?\d{1,9}))?")
 _DECAY = re.compile(r"([+-]?\d{1,6})\s{0,4}(?:/|per|a|an|each|every)?\s{0,4}(turn|hour)?s?")
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffd]")
+"""What turns the text around it, and what is no character. A NUL is U+FFFD in a name."""
 _REMEDIES = {
     "range": "write two whole numbers with two dots between them, such as 0..100; one of them may be missing",
     "steps": "write names separated by commas, with a number before each for a scale: 0 cold, 50 warm",
@@ -67,6 +69,8 @@ def tracker_of(fields: Mapping[str, str]) -> Tracker:
     if not squash(name) or len(name) > LONGEST_NAME or re.search(r"[:：=|{}\[\]<>,\n]", name):
         remedy = f"give one of at most {LONGEST_NAME} letters, without : = | , or brackets"
         raise BadInput(f"name: {name!r} is no name for a tracker; {remedy}")
+    if unseen := _UNSEEN.search(name):
+        raise BadInput(f"name: {name!a} holds {unseen.group()!a}, which nobody sees; leave it out")
     if squash(name) in _reserved():
         raise BadInput(f"name: {name!r} is a field that every state block has; choose another name")
     kind = TrackerKind(_one_of(said, "kind", TrackerKind, TrackerKind.NUMBER))

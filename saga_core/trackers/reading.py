@@ -312,8 +312,13 @@ def _change_in_words(text: str) -> str:
     return text
 
 
+_EXPONENT = re.compile(r"\d\.?[eE][+\-]?\d")
+
+
 def _number(tracker: Tracker, text: str) -> Reading:
     plain = _plain(text)
+    if _EXPONENT.search(plain):  # no story counts so, and its parts are no numbers of their own
+        raise UnreadableValue(f"{text[:40]!r} is no whole number")
     step = next((number for number, name in tracker.steps if squash(name) == squash(plain.lstrip("="))), None)
     if step is not None and tracker.kind is not TrackerKind.MONEY:
         return Reading(step)

@@ -137,7 +137,13 @@ async def _restore(
             "SAGA; nothing was changed"
         )
     if not holes:
-        say(f"{file}: whole, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
+        whole = "whole" if found.seal is not None else "readable"
+        say(f"{file}: {whole}, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
+        if found.seal is None:
+            say(
+                f"!!  {file}: has no digest, because `saga backup` did not write it; a byte of it may have been changed "
+                "unnoticed"
+            )
     since = found.seal.made if found.seal is not None else None
     older = (
         OlderCopy((), ()) if with_forgotten else brought_back(config.data_dir, (*found.sessions, *found.trash), since)

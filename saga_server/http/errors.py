@@ -32,6 +32,7 @@ from saga_core.errors import (
 _log = logging.getLogger("saga.server")
 
 _PARAM = re.compile(r"(?P<param>[a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class RequestError(BadInput):
@@ -105,7 +106,12 @@ def describe(error: Exception, mask: Callable[[str], str] = str) -> Failure:
     An unexpected exception is logged under a random number, and the reply gives only this number.
     """
     failure = _described(error)
-    return evolve(failure, message=mask(failure.message), kind=mask(failure.kind))
+    return evolve(failure, message=_visible(mask(failure.message)), kind=mask(failure.kind))
+
+
+def _visible(text: str) -> str:
+    """A message with what it quotes unseen as escapes: a name may turn the text around it."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def _described(error: Exception) -> Failure:

@@ -102,6 +102,13 @@ def test_what_is_no_value_is_refused(which: Tracker, text: str) -> None:
         read_value(which, text)
 
 
+@pytest.mark.parametrize("which", [GOLD, PURSE, AFFECTION, tracker("coins", kind="money")], ids=lambda each: each.name)
+@pytest.mark.parametrize("text", ["1e308", "1E5", "=1e3", "-2e+9", "1.e5", "3 (1e7)"])
+def test_a_number_with_an_exponent_is_not_read_in_parts(which: Tracker, text: str) -> None:
+    with pytest.raises(UnreadableValue):
+        read_value(which, text)
+
+
 MONDAY_8 = 480
 
 
@@ -252,6 +259,9 @@ def test_a_declaration_is_written_and_read_again(each: Tracker) -> None:
     ("fields", "message"),
     [
         ({"name": ""}, "name: '' is no name for a tracker; give one of at most 40 letters"),
+        ({"name": "go\u202eld"}, r"name: 'go\u202eld' holds '\u202e', which nobody sees; leave it out"),
+        ({"name": "go\0ld"}, r"name: 'go\ufffdld' holds '\ufffd', which nobody sees; leave it out"),
+        ({"name": "a", "start": "1e999"}, "start: '1e999' is no value of a number"),
         ({"name": "notes"}, "name: 'notes' is a field that every state block has; choose another name"),
         ({"name": "a", "kind": "nummer"}, "kind: 'nummer' is not known; use one of number, counter"),
         ({"name": "a", "range": "9..1"}, "range: '9..1' ends before it begins; write two whole numbers"),

@@ -147,7 +147,12 @@ class TestBackup:
 
     def test_an_older_state_file_will_do(self, here: Path) -> None:
         shutil.copyfile(here / "data" / "state.db", here / "old.db")
-        assert "equal to the journal" in well("restore", "old.db", data="elsewhere")
+        told = well("restore", "old.db", data="elsewhere")
+        assert "equal to the journal" in told
+        assert "old.db: readable, 1 session" in told and "!!  old.db: has no digest" in told
+        well("backup", "kept.db")
+        sealed = well("restore", "kept.db", data="third")
+        assert "kept.db: whole, 1 session" in sealed and "no digest" not in sealed
 
 
 PAGE = 4_096

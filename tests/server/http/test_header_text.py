@@ -9,6 +9,8 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saga_core.errors import BadInput
+from saga_server.http.errors import describe
 from saga_server.http.reply_format import header_text
 from tests.server.client import words
 from tests.server.conftest import Serve
@@ -35,6 +37,11 @@ async def test_a_control_character_in_an_error_costs_no_reply(
         assert reply.status == 200 and "narrates instead" in reply.headers["X-SAGA-Notice"]
         assert "X-Evil" not in reply.headers
         assert len(await client.turns(reply.session)) == 1
+
+
+def test_an_error_shows_what_nobody_sees() -> None:
+    told = describe(BadInput("name: 'a\u202eb\0c\u2066d\n\te' is wrong")).message
+    assert told == "name: 'a\\u202eb\\u0000c\\u2066d\n\te' is wrong"
 
 
 @given(st.text(max_size=1_000))
