@@ -141,8 +141,8 @@ async def _restore(
         say(f"{file}: {whole}, {counted(len(found.sessions), 'session')}, {counted(found.turns, 'turn')}")
         if found.seal is None:
             say(
-                f"!!  {file}: has no digest, because `saga backup` did not write it; a byte of it may have been changed "
-                "unnoticed"
+                f"!!  {file}: has no digest, because `saga backup` did not write it; a byte of it may have been "
+                "changed unnoticed"
             )
     since = found.seal.made if found.seal is not None else None
     older = (

@@ -72,15 +72,16 @@ def test_nobody_knows_it() -> None:
 
 @pytest.mark.parametrize("where", ["wrong", "unfit"])
 def test_one_that_fails_is_named_and_logged(where: str, caplog: pytest.LogCaptureFixture) -> None:
-    broken = Made("broken", Fit.SHAPED, **{where: RuntimeError("secret of the story")})
+    secret = RuntimeError("secret of the story")
+    broken = Made("broken", wrong=secret if where == "wrong" else None, unfit=secret if where == "unfit" else None)
     ((), (why,)) = read(broken)  # type: ignore[misc]
     assert why == "the importer broken failed at it (RuntimeError); the log has more"
     assert "secret of the story" in caplog.text
 
 
-@pytest.mark.parametrize("where", ["wrong", "unfit"])
-def test_one_that_exits_is_named_and_ends_nothing(where: str) -> None:
-    ((), (why,)) = read(Made("broken", Fit.SHAPED, **{where: SystemExit(3)}))  # type: ignore[misc]
+@pytest.mark.parametrize("broken", [Made("broken", wrong=SystemExit(3)), Made("broken", unfit=SystemExit(3))])
+def test_one_that_exits_is_named_and_ends_nothing(broken: Made) -> None:
+    ((), (why,)) = read(broken)  # type: ignore[misc]
     assert why == "the importer broken failed at it (SystemExit); the log has more"
 
 
