@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -13,8 +13,10 @@ import attrs
 from attrs import define, evolve, field, frozen
 from prometheus_client import Counter
 
+from saga_core import registry
 from saga_core.config import Config
-from saga_core.errors import ConfigError, NotSupported
+from saga_core.errors import ConfigError, NotSupported, SagaError
+from saga_core.storage import backend_of
 from saga_server.process.listening import check_listening
 from saga_server.process.logs import secrets_of
 from saga_server.process.masking import Mask
@@ -97,6 +99,22 @@ def merge(old: Config, new: Config) -> tuple[Config, Reloaded]:
     return config, Reloaded(tuple(applied), tuple(restart))
 
 
+_STORES: tuple[registry.Kind, ...] = ("state", "graph", "vector", "cache")
+
+
+def _check_backends(config: Config, changed: Sequence[str]) -> None:
+    """Raise ``ConfigError`` if the next start would not find the engine of a store."""
+    problems = []
+    for kind in _STORES:
+        if (setting := f"storage.{kind}.backend") in changed:
+            try:
+                registry.load(kind, backend_of(config, kind))
+            except SagaError as error:
+                problems.append(f"{setting}: {error}")
+    if problems:
+        raise ConfigError("config", tuple(problems))
+
+
 def applies_at_once(name: str) -> bool:
     """Whether a change of the setting, such as ``models.narration``, applies without a restart."""
     section, _, rest = name.partition(".")
@@ -150,6 +168,7 @@ class Reloading:
         try:
             fresh = await asyncio.to_thread(self.read)
             config, found = merge(self.holding(), fresh)
+            await asyncio.to_thread(_check_backends, fresh, found.restart)
         except (ConfigError, OSError) as error:
             self.reloads.labels("refused").inc()
             _log.error("the settings were read again and refused; nothing changed: %s", error)

@@ -117,6 +117,19 @@ async def test_an_invalid_file_changes_nothing(
     assert (await client.chat(words("hello"))).status == 200
 
 
+async def test_an_engine_that_does_not_exist_is_refused_before_a_restart(
+    reloading: tuple[Client, Change, Told],
+) -> None:
+    client, change, told = reloading
+    change(storage={"profile": "memory", "graph": "nowhere"}, logging={"level": "debug"})
+    refused = await client.post("/api/reload")
+    assert refused.status == 400
+    assert "storage.graph.backend: " in refused.error["message"] and "nowhere" in refused.error["message"]
+    assert told == []
+    change(storage={"profile": "memory", "graph": "networkx"})
+    assert (await client.post("/api/reload")).json["restart"] == ["storage.graph.backend"]
+
+
 async def test_a_file_that_went_changes_nothing(reloading: tuple[Client, Change, Told], tmp_path: Path) -> None:
     client, _, _ = reloading
     (tmp_path / "saga.yaml").unlink()
