@@ -160,7 +160,9 @@ _END = "\0"
 _DRESSED = re.compile(r"(?:[^\w\n]|_|\d{1,2}[.)][ \t])*")
 _OPENS = re.compile(r"[ \t>]*(?:\*\*|#|[|\[【<({｛（《〈『〔※◆■]|\"[\[{]|[-=_~`]{3})")
 _DATA = re.compile(r"[ \t>]*+(?:(?:\\?[`~]){3,}[\w.+-]{0,20}|[\[{｛<][^\n]{0,60})[ \t]*")
-_CALL = re.compile(r"[a-z_]{1,24}(?:[({]|\Z)|[A-Z_]{1,24}(?:[({:]|\Z)|[^\W\d]{1,20}[:：]")
+_CALL = re.compile(r"(?P<verb>[a-z]{1,8}(?![^\W_]))[a-z_]{0,24}(?:[({]|\Z)|[A-Z_]{1,24}(?:[({:]|\Z)|[^\W\d]{1,20}[:：]")
+_VERBS = ("state", "update", "set", "report", "record", "save", "track", "call")
+"""How the name of a function that takes a report begins: ``update_state(hunger=27, …)``."""
 _WORD = re.compile(r"[^\W_](?:[\w .'’-]{0,38}\w)?")
 _KEY_IN = re.compile(r"(?<!\w)(?P<key>[^\W\d][\w -]{0,30}?)[\"'*\]`）)】]{0,4}[ \t]*[:：=＝]")
 _KEY = re.compile(r"(?:[^\w\n]|\d{1,2}[.)][ \t])*(?P<key>[^\W\d][\w -]{0,30}?)[\"'*\]`）)】]{0,4}[ \t]*[:：=＝]")
@@ -278,7 +280,7 @@ class CountedFilter:
             return True
         if len(line) <= _LONGEST_NAME and self._heads:
             return True
-        if len(line) <= _LONGEST_OPENED and (self._is_data or _OPENS.match(line) or _CALL.match(begun)):
+        if len(line) <= _LONGEST_OPENED and (self._is_data or _OPENS.match(line) or _begins_call(begun)):
             return True
         if len(line) < _WINDOW and named_in(line, self._own):
             return True
@@ -372,3 +374,8 @@ class CountedFilter:
             text, self._gap = self._gap + text.lstrip("\n"), ""
         self._shown = self._shown or bool(text.strip())
         out.append(text)
+
+
+def _begins_call(begun: str) -> bool:
+    found = _CALL.match(begun)
+    return found is not None and (found["verb"] is None or any(each.startswith(found["verb"]) for each in _VERBS))

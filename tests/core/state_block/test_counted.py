@@ -92,6 +92,7 @@ def test_a_reply_that_is_one_whole_json_is_not_nothing() -> None:
 def test_prose_is_not_held_back() -> None:
     found = CountedFilter(OWN)
     assert CountedFilter(OWN).feed("가방") == "가방"
+    assert CountedFilter(OWN).feed("one") == "one"
     assert found.feed("She look") == "She look"
     assert found.feed("s up") == "s up"
 
