@@ -352,7 +352,7 @@ class BlockFilter:
     def __init__(self, own: Trackers = NO_TRACKERS) -> None:
         self._echoes = EchoFilter()
         self._fences = FenceFilter()
-        self._reports = ReportFilter(own)
+        self._reports = ReportFilter()
         self._counted: CountedFilter | None = None
         self._own = own
 

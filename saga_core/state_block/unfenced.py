@@ -31,7 +31,6 @@ from saga_core.language import all_of, any_of, every, normalized, squash
 from saga_core.state_block import fences
 from saga_core.state_block.fences import BLANKS, RawBlock
 from saga_core.state_block.fields import FIELDS, field_of, is_header
-from saga_core.trackers import NO_TRACKERS, Trackers
 
 # -- the lines of a report -------------------------------------------------------------------------------------
 #
@@ -143,8 +142,8 @@ _BEGINNINGS = (
 UNFINISHED = frozenset({Sort.BEGUN, Sort.BEGUN_FIELD, Sort.BEGUN_KEY, Sort.BEGUN_PAIR})
 
 
-def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
-    """The sort of ``line``. ``ended`` says that the line is complete. ``own`` are the story's trackers."""
+def sort_of(line: str, *, ended: bool) -> Sort:
+    """The sort of ``line``. ``ended`` says that the line is complete."""
     bare = line.strip(_SPACE)
     if not bare:
         return Sort.BLANK if ended else Sort.BEGUN
@@ -164,27 +163,25 @@ def sort_of(line: str, *, ended: bool, own: Trackers = NO_TRACKERS) -> Sort:
             return Sort.BEGUN
         return Sort.ROOT if bare in ("{", "｛", "[{", "{{") else Sort.NO
     key = _WORD.match(rest)
-    return _sort_of_key(key.group(), rest[key.end() :], ended, own) if key else Sort.NO
+    return _sort_of_key(key.group(), rest[key.end() :], ended) if key else Sort.NO
 
 
-def _sort_of_key(word: str, tail: str, ended: bool, counted: Trackers) -> Sort:
+def _sort_of_key(word: str, tail: str, ended: bool) -> Sort:
     word = word if not tail and not ended else word.rstrip("_ ")
     if not tail and not ended:
         begun = decomposed(word)
         found = next((sort for sort, beginnings in _BEGINNINGS if begun in beginnings), Sort.NO)
-        if found is Sort.NO and begun in counted.beginnings:
-            return Sort.BEGUN_KEY
         if found is Sort.NO and "\\" in word:
             return Sort.BEGUN_KEY
         return Sort.BEGUN_PAIR if found is Sort.NO and len(word) <= _LONGEST_PAIR else found
     word = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), word)
     undress = _UNDRESS.match(tail)
     behind = tail[undress.end() :] if undress else tail
-    if behind and behind[0] in "[［{｛" and field_of(word, counted) is not None:
+    if behind and behind[0] in "[［{｛" and field_of(word) is not None:
         return Sort.FIELD if word.strip().casefold() in _CANONICAL else Sort.KEY
     if behind and behind[0] not in _ASSIGNS:  # prose, as nearly every line of a reply is
         return Sort.NO
-    head, field, own = is_header(word), field_of(word, counted) is not None, word.strip().casefold() in _CANONICAL
+    head, field, own = is_header(word), field_of(word) is not None, word.strip().casefold() in _CANONICAL
     if not behind:
         if ended:
             return Sort.HEAD if head else Sort.NO
@@ -229,13 +226,11 @@ def names_in(line: str) -> set[str]:
     return {found["name"].casefold() for found in _FIELD.finditer(_PARTS.sub("\n", line))}
 
 
-def field_in(line: str, own: Trackers) -> set[str]:
+def field_in(line: str) -> set[str]:
     """A set with the canonical name of the field that ``line`` begins with, under any name; empty if there is none."""
     dress = _DRESS.match(line)
     word = _WORD.match(line, dress.end() if dress else 0)
-    field = (
-        field_of(word.group(), own) if word and sort_of(line, ended=True, own=own) in (Sort.FIELD, Sort.KEY) else None
-    )
+    field = field_of(word.group()) if word and sort_of(line, ended=True) in (Sort.FIELD, Sort.KEY) else None
     return {field.name} if field else set()
 
 
@@ -308,7 +303,6 @@ class ReportCandidate:
     """Lines that may be a report."""
 
     kind: ReportKind
-    counted: Trackers = NO_TRACKERS
     closer: str = ""
     """The fence or the tag that closes the report."""
     text: list[str] = field(factory=list)
@@ -367,7 +361,7 @@ class ReportCandidate:
             line = f"{marked['key']}:"
         if (self.kind is not ReportKind.BARE or self.rooted) and self.has_fields and not ended and bare in (".", ".."):
             return Take.WAIT
-        sort = sort_of(line, ended=ended, own=self.counted)
+        sort = sort_of(line, ended=ended)
         if sort in UNFINISHED:
             waits = sort in (Sort.BEGUN, Sort.BEGUN_FIELD) or self._takes_pairs
             return Take.WAIT if waits or (sort is Sort.BEGUN_KEY and self._takes_keys) else Take.NO
@@ -461,7 +455,7 @@ class ReportCandidate:
         if sort is Sort.ROOT and bare[0] not in "{｛[":
             content = content[content.index("{") if "{" in content else content.index("｛") :]
         self.names |= names_in(named)
-        self.keys |= self.names | field_in(named, self.counted)
+        self.keys |= self.names | field_in(named)
         self.body.append(content if tail is not None else content + end)
         self.behind_blank = False
         self.open_list = bare.endswith(_OPEN_ENDS) or (self.open_list and _BULLET.match(bare) is not None)
@@ -496,9 +490,8 @@ _halts = _HALTS.search  # a module name, because it is looked up for every chunk
 class ReportFilter(fences.GapFilter):
     """Hides the unfenced reports of one reply while it streams. Feed it the output of a ``FenceFilter``."""
 
-    def __init__(self, own: Trackers = NO_TRACKERS) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._counted = own
         self._reports: list[RawBlock] = []
         self._mode = _Mode.START
         self._line = ""
@@ -528,9 +521,7 @@ class ReportFilter(fences.GapFilter):
         """Begin inside a block that was open before a call of a tool, with its lines so far."""
         is_cut = not body.endswith("\n")
         self._begin(
-            ReportCandidate(
-                ReportKind.FENCED, self._counted, closer, body=[f"{body}\n"], rooted=True, goes_on=True, is_cut=is_cut
-            )
+            ReportCandidate(ReportKind.FENCED, closer, body=[f"{body}\n"], rooted=True, goes_on=True, is_cut=is_cut)
         )
 
     def feed(self, text: str) -> str:
@@ -622,7 +613,7 @@ class ReportFilter(fences.GapFilter):
         while pos < len(text):
             if text[pos] == ">" and len(self._line) > 1 and is_header(self._line[1:]):
                 name = self._line[1:].casefold()
-                self._begin(ReportCandidate(ReportKind.TAGGED, self._counted, f"</{name}>", [f"{self._line}>"]))
+                self._begin(ReportCandidate(ReportKind.TAGGED, f"</{name}>", [f"{self._line}>"]))
                 return pos + 1, ""
             if not begins_tag(self._line + text[pos]):
                 self._show(self._line)
@@ -661,13 +652,13 @@ class ReportFilter(fences.GapFilter):
         if fence == ("", ""):
             return None
         if fence is not None:
-            return self._open_fence(ReportCandidate(ReportKind.FENCED, self._counted), fence, end)
+            return self._open_fence(ReportCandidate(ReportKind.FENCED), fence, end)
         sort = sort_of(line, ended=ended)
         starts = line.lstrip(SPACE)[:1] in ("{", "｛") or self._is_parted()
         if sort is Sort.BEGUN or (sort is Sort.BEGUN_FIELD and starts):
             return None
         if sort in (Sort.HEAD, Sort.ROOT, Sort.RULE) or (sort is Sort.FIELD and starts):
-            self._begin(ReportCandidate(ReportKind.BARE, self._counted))
+            self._begin(ReportCandidate(ReportKind.BARE))
             return line
         self._mode, self._line, self._held = _Mode.PASS, "", 0
         return line
