@@ -133,7 +133,7 @@ def _text(text: str, plain: re.Pattern[str] = _PLAIN) -> str:
 
     If a text would be read as "nothing" or be shortened, one character is escaped, because an escape makes it literal.
     """
-    nothing = _reads_as_nothing(text) or unclothed(text) != text
+    nothing = _reads_as_nothing(text) or unclothed(text) != text or "\u2212" in text
     if plain.fullmatch(text) and not nothing:
         return text
     quoted = _quoted(text)
@@ -149,7 +149,7 @@ def _quoted(text: str, *, escape_first: bool = False) -> str:
             escaped = False
             continue
         # A combining mark must not follow the last digit of an escape: many compose with "c" and "e".
-        escaped = bool(_UNSAFE.match(char)) or (escaped and (not parts or unicodedata.combining(char) > 0))
+        escaped = bool(_UNSAFE.match(char)) or char == "\u2212" or (escaped and (not parts or unicodedata.combining(char) > 0))
         parts.append(_escape(char) if escaped else char)
     return '"' + "".join(parts) + '"'
 

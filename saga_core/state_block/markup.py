@@ -9,11 +9,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from functools import partial
 
 from saga_core.language import without_needless_marks
-from saga_core.state_block.fields import Kind, field_of, is_header
-from saga_core.trackers import NO_TRACKERS, Trackers
+from saga_core.state_block.fields import field_of, is_header
 
 _COMMENT = re.compile(r"<!--.{0,300}?-->", re.S)
 _SLASHED = re.compile(
@@ -55,61 +53,61 @@ _MARKED = re.compile(r"[<|~\t【〔［\[#☑✅✔①-⑳⓵-⓾❶-❿➀-➓]|
 """A text without a match contains no markup."""
 
 
-def undressed(body: str, own: Trackers = NO_TRACKERS) -> str:
+def undressed(body: str) -> str:
     """``body`` without needless invisible characters and markup, with HTML entities decoded."""
     body = without_needless_marks(body)
     if _MARKED.search(body):
-        body = unmarked(_LINE_END.sub("\n", body), own)
+        body = unmarked(_LINE_END.sub("\n", body))
     if "&" in body and _ENTITY.search(body):
         body = html.unescape(body)
     return body
 
 
-def unmarked(body: str, own: Trackers = NO_TRACKERS) -> str:
-    """``body`` without markup around its keys and values. ``own`` are the story's trackers."""
+def unmarked(body: str) -> str:
+    """``body`` without markup around its keys and values."""
     if "/*" in body:
         body = _SLASHED.sub(lambda found: found.group() if found["comment"] is None else " ", body)
     if "<" in body:
-        body = _untagged(body, own)
-    return "\n".join(_lines(body, own))
+        body = _untagged(body)
+    return "\n".join(_lines(body))
 
 
-def _untagged(body: str, own: Trackers) -> str:
+def _untagged(body: str) -> str:
     body = _COMMENT.sub("", body)
     body = _BREAK.sub("\n", body)
     body = _ITEM_END.sub("", _ITEM.sub("- ", _BLOCK.sub("", _INLINE.sub("", body))))
     if "</" not in body:
         return body
-    body = _ELEMENT.sub(partial(_element, own), body)
-    return _ALONE.sub(partial(_alone, own), body)
+    body = _ELEMENT.sub(_element, body)
+    return _ALONE.sub(_alone, body)
 
 
-def _element(own: Trackers, found: re.Match[str]) -> str:
+def _element(found: re.Match[str]) -> str:
     """``<mood>calm</mood>`` as a line. An element that names no field is a list item of the field around it."""
-    if field_of(found["tag"], own):
+    if field_of(found["tag"]):
         return f"{found['tag']}: {found['value'].strip()}"
     return found.group() if is_header(found["tag"]) else f"- {found['value'].strip()}"
 
 
-def _alone(own: Trackers, found: re.Match[str]) -> str:
+def _alone(found: re.Match[str]) -> str:
     if found["end"] or is_header(found["tag"]):
         return ""
-    return f"{found['indent']}{found['tag']}:" if field_of(found["tag"], own) else found.group()
+    return f"{found['indent']}{found['tag']}:" if field_of(found["tag"]) else found.group()
 
 
-def _lines(body: str, own: Trackers) -> Iterator[str]:
+def _lines(body: str) -> Iterator[str]:
     under = False
     for line in body.split("\n"):
-        plain = _line(line, own)
+        plain = _line(line)
         if _HEADING.fullmatch(line):
             under = plain.endswith(":")
         elif under and plain.strip():
             key = re.split(r"[:：=]", plain, maxsplit=1)[0].strip(_EDGES + "->•+")
-            plain = plain if field_of(key, own) else f"  {plain}"  # lines under a heading are its value
+            plain = plain if field_of(key) else f"  {plain}"  # lines under a heading are its value
         yield plain
 
 
-def _line(line: str, own: Trackers) -> str:
+def _line(line: str) -> str:
     """One line, converted to ``key: value`` if it is a field in other notation."""
     if len(line) > 2_000 or not line.strip():
         return line
@@ -123,34 +121,32 @@ def _line(line: str, own: Trackers) -> str:
         if found := dress.fullmatch(line):
             line = f"{found['prefix']}- {found['rest']}"
     if found := _HEADING.fullmatch(line):
-        return _heading(found, own) or line
+        return _heading(found) or line
     if "|" in line:
         if _RULER.fullmatch(line):
             return ""
         if found := _ROW.fullmatch(line):
-            return _row(found, own) or line
+            return _row(found) or line
     if found := _BRACKETED.fullmatch(line):
         key = next(found[name] for name in "abcd" if found[name] is not None)
-        if field_of(key, own):
+        if field_of(key):
             return f"{found['prefix']}{key}: {found['value']}"
-    elif (found := _PARTED.fullmatch(line)) and field_of(found["key"].strip(_EDGES), own):
+    elif (found := _PARTED.fullmatch(line)) and field_of(found["key"].strip(_EDGES)):
         return f"{found['prefix']}{found['key'].strip(_EDGES)}: {found['value']}"
     return line
 
 
-def _heading(found: re.Match[str], own: Trackers) -> str:
+def _heading(found: re.Match[str]) -> str:
     """Convert ``## location`` and ``## location: 숲``; "" for a heading that names no field and so is a comment."""
     rest = found["rest"].rstrip(" #")
     key = re.split(r"[:：=]", rest, maxsplit=1)
-    if field_of(key[0].strip(_EDGES), own) or is_header(key[0].strip(_EDGES)):
+    if field_of(key[0].strip(_EDGES)) or is_header(key[0].strip(_EDGES)):
         return found["prefix"] + (rest if len(key) > 1 else f"{rest.strip(_EDGES)}:")
     return ""
 
 
-def _row(found: re.Match[str], own: Trackers) -> str:
+def _row(found: re.Match[str]) -> str:
     """Convert a table row whose first cell names a field and whose second cell is its value; "" for other rows."""
     cells = [cell.strip() for cell in found["cells"].split("|")]
     key = cells[0].strip(_EDGES)
-    field = field_of(key, own) if len(cells) > 1 else None
-    has_columns = field is not None and field.kind is Kind.COUNT and len(cells) > 2
-    return f"{found['prefix']}{key}: {cells[1]}" if field is not None and not has_columns else ""
+    return f"{found['prefix']}{key}: {cells[1]}" if len(cells) > 1 and field_of(key) else ""

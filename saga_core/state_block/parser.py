@@ -75,6 +75,7 @@ _LISTED = re.compile(r"\s*[\[［【]\w{1,20}[,，][ \t]*(?=(?P<key>[^:：,，\n]
 _ESCAPE = re.compile(r"\\[uU]([0-9a-fA-F]{4})")
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
+_MINUS = re.compile("\u2212(?=[ \\t]*\\d)")
 _ARROW = re.compile(r"->|→")
 _LATEX = re.compile(r"\$?\\(?:long)?(?:right|Right)arrow\$?")
 _ESCAPED_MARK = re.compile(r"\\([\[\]{}*_+#`~-])")
@@ -232,13 +233,13 @@ def parse_block(
     if len(_ESCAPED_MARK.findall(body)) > 1 and not _MAP_START.match(body.lstrip()):
         body = _ESCAPED_MARK.sub(r"\1", body)
     body = _ESCAPED_KEY.sub(lambda key: _ESCAPE.sub(lambda each: chr(int(each[1], 16)), key[0]), body)
-    body = _MACRO.sub(_filled, nfc(body)).replace("\u2212", "-")
+    body = _MINUS.sub("-", _MACRO.sub(_filled, nfc(body)))
     if (listed := _LISTED.match(body)) and field_of(listed["key"], own):
         body = body[listed.end() :]
     if _FILLED_SLOT.search(body):
         body = _SLOT.sub(_value_in_slot, body)
     written = _FENCE_WORD.sub("", body)
-    whole, cut = lines.whole_lines(undressed(body, own), closed=closed)
+    whole, cut = lines.whole_lines(undressed(body), closed=closed)
     if cut:
         findings.problem(f"the last line is cut and was dropped: {cut.strip()[:_SHOWN]!r}")
     first = 0
