@@ -75,7 +75,8 @@ _LISTED = re.compile(r"\s*[\[［【]\w{1,20}[,，][ \t]*(?=(?P<key>[^:：,，\n]
 _ESCAPE = re.compile(r"\\[uU]([0-9a-fA-F]{4})")
 _MACRO = re.compile(r"\{\{\s{0,4}(?:user|char)\s{0,4}\}\}|<\s{0,4}(?:user|char)\s{0,4}>", re.I)
 """A frontend's macro that reached the model. That for the character names nobody in particular."""
-_MINUS = re.compile("\u2212(?=[ \\t]*\\d)")
+_MINUS = re.compile("(?m)(^[ \\t]*)?\u2212(?(1)(?=[ \\t])|(?=[ \\t]*\\d))")
+"""The sign of a number, or the mark of an item."""
 _ARROW = re.compile(r"->|→")
 _LATEX = re.compile(r"\$?\\(?:long)?(?:right|Right)arrow\$?")
 _ESCAPED_MARK = re.compile(r"\\([\[\]{}*_+#`~-])")
@@ -233,7 +234,7 @@ def parse_block(
     if len(_ESCAPED_MARK.findall(body)) > 1 and not _MAP_START.match(body.lstrip()):
         body = _ESCAPED_MARK.sub(r"\1", body)
     body = _ESCAPED_KEY.sub(lambda key: _ESCAPE.sub(lambda each: chr(int(each[1], 16)), key[0]), body)
-    body = _MINUS.sub("-", _MACRO.sub(_filled, nfc(body)))
+    body = _MINUS.sub(r"\g<1>-", _MACRO.sub(_filled, nfc(body)))
     if (listed := _LISTED.match(body)) and field_of(listed["key"], own):
         body = body[listed.end() :]
     if _FILLED_SLOT.search(body):
