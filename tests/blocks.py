@@ -149,7 +149,8 @@ def _quoted(text: str, *, escape_first: bool = False) -> str:
             escaped = False
             continue
         # A combining mark must not follow the last digit of an escape: many compose with "c" and "e".
-        escaped = bool(_UNSAFE.match(char)) or char == "\u2212" or (escaped and (not parts or unicodedata.combining(char) > 0))
+        goes_on = escaped and (not parts or unicodedata.combining(char) > 0)
+        escaped = bool(_UNSAFE.match(char)) or char == "\u2212" or goes_on
         parts.append(_escape(char) if escaped else char)
     return '"' + "".join(parts) + '"'
 
