@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
@@ -240,7 +240,7 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
     parts = parts_alone(state.entities.values()) if secrets else {}
     in_short = (id_ for id_, alone in parts.items() if _names_one(words_said, alone))
     named = dict.fromkeys((*(each.id for each in called), *in_short))
-    ranked: list[tuple[int, float, int, Ignorance]] = []
+    ranked: list[tuple[int, bool, float, int, Ignorance]] = []
     for found in request.ignorance:
         own = [
             word for word in content_words(without_time(found.text)) if word not in nothing and f" {word}" not in names
@@ -254,8 +254,8 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
         others = list(whole) if is_secret else absent
         heavy = worth >= BOND and _names_one(found.text, others)
         if touch >= _ABOUT_NOW or heavy:
-            ranked.append((worth if heavy else 0, touch, found.depth, found))
-    ranked.sort(key=lambda each: each[:3], reverse=True)
+            ranked.append((worth if heavy else 0, worth >= BOND, touch, found.depth, found))
+    ranked.sort(key=lambda each: each[:4], reverse=True)
     return [
         Piece(
             source,
@@ -284,7 +284,8 @@ def _unknown_line(found: Ignorance, who: Sequence[str], state: WorldState, words
         text=one_field(found.text).rstrip(".。"),
         turn=words.turn.format(depth=found.depth),
     )
-    how = words.informed.format(name=one_field(state.name(who[0])), depth=found.depth)
+    told = ", ".join(f"{one_field(state.name(id_))} {found.depth}" for id_ in who[:_NAMES])
+    how = words.informed.format(told=told)
     return f"{line}; {how}" if reported else line
 
 
@@ -352,9 +353,10 @@ def _untold(ranked: Sequence[Ignorance], scene: Scene) -> Iterator[tuple[Ignoran
     people: tuple[tuple[str, str], ...] = ()
     yielded: list[Ignorance] = []
     later = _later(scene)
+    animals = _animals(scene.state, {id_ for each in ranked for id_ in each.who}, later)
     for each in ranked:
         beside = [known for known in yielded if known.depth == each.depth]
-        who = list(each.who)
+        who = [id_ for id_ in each.who if id_ not in animals]
         if beside or _may_be_told(each, later):
             people = people or tuple(one for one in people_in(scene.state) if one[1] != scene.state.player)
             fact = _fact(each, scene.state, people)
@@ -421,6 +423,29 @@ def _later(scene: Scene) -> list[tuple[int, str, str]]:
             if turn is not None:
                 texts.append((depth, episodes.text(turn).partition("\n")[2]))
     return [(depth, text, text.casefold()) for depth, text in texts]
+
+
+def _animals(state: WorldState, who: Collection[str], told: Sequence[tuple[int, str, str]]) -> frozenset[str]:
+    """Those of ``who`` whom a text calls an animal: Pickle, a one-eared cat. Nobody tells them anything, unless they
+    speak, or somebody did."""
+    found = set()
+    informed = {id_ for audience in state.audiences.values() for id_ in audience.told}
+    for id_ in frozenset(who) - informed:
+        names = state.entities[id_].names
+        texts = [text for _, text, _ in told if any(name in text for name in names)]
+        is_animal, speaks = _called_animal(names)
+        if any(map(is_animal.search, texts)) and not any(map(speaks.search, texts)):
+            found.add(id_)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=256)
+def _called_animal(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Patterns of a text that calls one of the ``names`` an animal, and of one in which it speaks."""
+    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
+    is_animal = any_of(lambda each: each.story.being_beast(named))
+    speaks = any_of(lambda each: each.story.saying(named))
+    return re.compile(is_animal, re.I), re.compile(f'{speaks}|(?:{named})[^.!?\\n"“”]{{0,40}}[,:：] ?["“「『]', re.I)
 
 
 def _told_at(fact: _Fact, later: Sequence[tuple[int, str, str]], people: Sequence[tuple[str, str]]) -> Iterator[int]:

@@ -598,6 +598,10 @@ class StoryWords(Table):
     """A clause about something that few are told: a confession, a secret, who somebody really is."""
     informed: Pattern = NEVER
     """NAMED was told something, or has learned it."""
+    beast: Pattern = NEVER
+    """A text says that NAMED is one of BEASTS."""
+    beasts: Pattern = NEVER
+    """Animals that live with people."""
     that: Pattern = NEVER
     """What stands between who says or knows something and what that is."""
     owed: Pattern = NEVER
@@ -661,6 +665,10 @@ class StoryWords(Table):
     def learning(self, named: str) -> str:
         """A pattern of the character being told something, or learning it."""
         return self.informed.replace("NAMED", named)
+
+    def being_beast(self, named: str) -> str:
+        """A pattern of the character being called an animal."""
+        return self.beast.replace("BEASTS", self.beasts).replace("NAMED", named)
 
     def dying(self, named: str) -> str:
         """A pattern of the character's death."""

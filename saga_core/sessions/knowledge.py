@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from attrs import define, evolve, field, fields, frozen
 from cachetools import LRUCache
 
-from saga_core.language import any_of, begins_about, every, mentions, sentences_of
+from saga_core.language import AFTER_NO_TITLE, any_of, begins_about, every, mentions, sentences_of
 from saga_core.model import (
     MOMENT,
     Audience,
@@ -22,6 +22,7 @@ from saga_core.model import (
     Entity,
     Event,
     Hearing,
+    Kind,
     MemoryRecord,
     TurnKind,
     TurnNode,
@@ -323,6 +324,7 @@ def knowers(live: LiveSession, state: WorldState, depth: int) -> dict[str, Heari
     return found
 
 
+_SENTENCE_END = re.compile(rf"[.!?。！？\n]+{AFTER_NO_TITLE}\s*")
 _MOST_HERE = 100
 """The most people present of whom is asked what they do not know: those who came last. A line names a few of them."""
 
@@ -330,16 +332,16 @@ _MOST_HERE = 100
 def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[int, str]]) -> list[Unknown]:
     """Return which of the ``subjects``, given by depth and text, somebody present does not know.
 
-    A text that begins with her name, or with a part of it that names nobody else, and not with what is hers, tells what
-    she did, which she knows, and one that says that she was told, or has learned of it, tells what she knows. So does
-    whoever it names too and has come here with the one who did it: Tobin went to
-    fetch Mina.
+    A remark is judged by its statements, each of which begins with somebody. One that begins with her name, or with a
+    part of it that names nobody else, and not with what is hers, tells what she did, which she knows. So does whoever
+    it names too and has come here with the one who did it: Tobin went to fetch Mina. A remark that says that she was
+    told, or has learned of it, tells what she knows.
     """
     found: list[Unknown] = []
     last = state.present[-_MOST_HERE:]
     here = {who: each for who in last if (each := state.entities.get(who)) is not None and not each.dead}
     names = {who: each.names for who, each in here.items()}
-    parts: Mapping[str, Sequence[str]] | None = None
+    people: list[tuple[str, ...]] = []
     ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
     assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in names}
@@ -348,22 +350,34 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
             continue
         node = live.tree.ancestor_at(state.turn, depth)
         ignorant = [who for who in names if hearing(node, state.audiences, ids[who], assumed[who]) is None]
-        did = {who for who in names if ignorant and _begins_about(text, names[who])}
-        if parts is None and (did or any(text[:2] in each for who in ignorant for each in names[who])):
-            # Most texts begin with nobody who does not know them, and parts take the whole cast to tell.
-            parts = parts_alone(state.entities.values())
-            names = {who: (*known, *parts.get(who, ())) for who, known in names.items()}
-            did = {who for who in names if _begins_about(text, names[who])}
-        came = {_came(live, state, ids[who], depth) for who in did}
-        for who in ignorant:
-            if (
-                who in did
-                or _learns(text, names[who])
-                or (came and _came(live, state, ids[who], depth) in came and _names(text, names[who]))
-            ):
-                continue
-            found.append(Unknown(who, depth, text))
+        if not ignorant:
+            continue
+        statements = [text]
+        if any(called[:2] in text for who in ignorant for called in names[who]):
+            # Most texts name nobody who does not know them, and the parts of names take the whole cast to tell.
+            if not people:
+                parts = parts_alone(state.entities.values())
+                people = [(*each.names, *parts.get(each.id, ())) for each in state.of_kind(Kind.CHARACTER)]
+                names = {who: (*known, *parts.get(who, ())) for who, known in names.items()}
+            statements = _statements(text, people)
+        for statement in statements:
+            did = {who for who in names if _begins_about(statement, names[who])}
+            came = {_came(live, state, ids[who], depth) for who in did}
+            for who in ignorant:
+                if not (
+                    who in did
+                    or _learns(text, names[who])
+                    or (came and _came(live, state, ids[who], depth) in came and _names(statement, names[who]))
+                ):
+                    found.append(Unknown(who, depth, statement))
     return found
+
+
+def _statements(text: str, people: Sequence[Sequence[str]]) -> list[str]:
+    """The sentences of a remark. One that begins with none of the ``people`` belongs to the one before it."""
+    starts = (end.end() for end in _SENTENCE_END.finditer(text))
+    cuts = [at for at in starts if any(_begins_about(text[at:], names) for names in people)]
+    return [text[at:to].rstrip() for at, to in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
 def _begins_about(text: str, names: Sequence[str]) -> bool:

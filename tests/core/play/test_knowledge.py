@@ -560,3 +560,63 @@ async def test_the_mourners_at_a_funeral_know_of_the_death(event: str, knows: bo
         await group.say("Doc", "So.", present=("Doc",), status_changes=died, notes="Nana Bea dies in Aberdeen")
         await group.say("Doc", "We stand together.", present=("Doc", "Morag"), event_trigger=event)
         assert ("Not known to Morag" not in await group.now("Doc", "I think of Nana Bea.")) is knows
+
+
+@pytest.mark.parametrize(
+    ("note", "line"),
+    [
+        (
+            "Morag promised Jules to be back on Saturday. Roz minds the counter each morning.",
+            "Not known to Roz: Morag promised Jules to be back on Saturday (turn 3)",
+        ),
+        (
+            "Morag paid Mr. Orr. The promise stands.",
+            "Not known to Roz: Morag paid Mr. Orr. The promise stands (turn 3)",
+        ),
+    ],
+)
+async def test_of_a_remark_only_what_others_did_is_not_known(note: str, line: str) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Doc", "Here.", "Hello.", present=("Roz Hale", "Doc", "Morag"))
+        await group.say("Doc", "Off.", npc_separated=("Roz Hale",), present=("Doc", "Morag"))
+        await group.say("Doc", "So it is.", present=("Doc", "Morag"), notes=note)
+        await group.say("Doc", "Back.", npc_separated=("Morag",), present=("Roz Hale", "Doc"))
+        told = await group.now("Doc", "Morag's promise! Who minds the counter, who paid Mr. Orr?")
+        assert line.replace("Roz", "Roz Hale", 1) in told and told.count("Not known") == 1
+
+
+@pytest.mark.parametrize(
+    ("who", "note", "reply", "told"),
+    [
+        ("Pickle", "Pickle, a one-eared tomcat, is hungry", "It purrs.", False),
+        ("Pickle", "Morag's old cat Pickle.", "It purrs.", False),
+        ("Pickle", "It is late", 'A huge orange tomcat sits there. "From the delivery. He\'s called Pickle."', False),
+        ("Pickle", "Pickle, a one-eared tomcat, is hungry", 'Pickle stretches and says, "You are late."', True),
+        ("Pickle", "Pickle, a one-eared tomcat, is hungry", '"You are late," says Pickle.', True),
+        ("Pickle", "Pickle, a cat lover, is hungry", "He eats.", True),
+        ("Pickle", "Morag, her dog and Pickle sit down", "They sit.", True),
+        ("도토리", "하은의 올빼미 도토리가 졸고 있다", "부엉.", False),
+        ("도토리", "도토리는 하은의 올빼미를 찾는다", "어디지?", True),
+        ("タマ", "タマは白い猫だ", "にゃあ。", False),
+        ("タマ", "タマは猫が好きだ", "こんにちは。", True),
+        ("雪球", "雪球是一只白猫", "喵。", False),
+        ("雪球", "雪球喜欢猫", "你好。", True),
+    ],
+)
+async def test_nobody_tells_an_animal(who: str, note: str, reply: str, told: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        letter = "The duke's letter is forged, a secret"
+        await group.say("Doc", "So it is.", "Hello.", present=("Doc",), notes=letter)
+        await group.say("Doc", reply, "And?", present=("Doc", who), notes=note)
+        asked = await group.now("Doc", "Is the duke's letter forged?")
+        assert ("Not known" in asked) is told
+
+
+async def test_the_hint_names_everybody_who_may_be_told() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Doc", "So it is.", "Hello.", present=("Doc",), notes="The duke's letter is forged")
+        await group.say("Doc", "There they are.", "And?", present=("Doc", "Roz", "Morag"))
+        assert "informed: [Roz 1, Morag 1]" in await group.now("Doc", "Is the duke's letter forged?")
