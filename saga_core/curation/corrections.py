@@ -268,7 +268,7 @@ def _at(desk: _Desk, event: deltas.EventScheduled, when: str) -> deltas.EventSch
     """The event at a time of the story's clock. A thread may have any words for it, and another event only a time."""
     if when in ("-", "–"):
         return evolve(event, at=None, when="")
-    at, now = desk.state.time_of(when), desk.state.minutes
+    at, now = desk.state.time_of(when, event.name), desk.state.minutes
     if not event.kind and at is None:
         clock = "the story has no clock" if desk.state.clock is None else "it is no time of the story's clock"
         raise BadInput(f"when: {when!r} cannot be waited for, because {clock}; give a turn in due")

@@ -147,7 +147,7 @@ def _threads(
                 thread.name if known is None else known.name,
                 thread.text or (known.text if known is not None else ""),
                 kind=tracker.name,
-                at=state.time_of(when := thread.when.strip("-–")),
+                at=state.time_of(when := thread.when.strip("-–"), thread.name),
                 when=when,
                 between=" → ".join(said),
             )

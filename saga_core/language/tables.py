@@ -695,6 +695,8 @@ class ClockWords(Table):
     """Units of time behind a number."""
     numbers: Mapping[str, float] = _NO_NUMBERS
     """Numbers in words before these units."""
+    vague: Mapping[str, float] = _NO_NUMBERS
+    """Words for no certain number before these units, and what they count as: a few hours. They name no hour."""
     spelled: Mapping[str, float] = _NO_NUMBERS
     """Words that mean a number of days by themselves."""
     half: Pattern = NEVER
@@ -707,6 +709,8 @@ class ClockWords(Table):
     """Patterns of days by how far they are ahead: today 0, tomorrow 1. The first that is found counts."""
     weeks_ahead: Mapping[str, int] = _NO_NUMBERS
     """Patterns of weeks by how far they are ahead: next week 1. The first that is found counts."""
+    week_later: Pattern = NEVER
+    """What makes of a day, ``DAY``, the same day a week later, in a named group: Friday week."""
     oclock: Pattern = NEVER
     """What stands behind the number of an hour."""
     between: Pattern = NEVER
@@ -714,6 +718,8 @@ class ClockWords(Table):
     minutes away, ``to``: ten to six, at nine. Half an hour is in the group ``thirty``, a quarter in ``quarter``."""
     parts: Mapping[str, int] = _NO_NUMBERS
     """Patterns of parts of the day, with the hour at which they begin."""
+    meals: Mapping[str, int] = _NO_NUMBERS
+    """Patterns of what has its hour: supper at seven is in the evening."""
 
 
 class GenreWords(Table):

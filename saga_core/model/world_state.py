@@ -167,12 +167,13 @@ class WorldState:
         count = self.count(self.clock) if self.clock is not None else None
         return count.value if count is not None and isinstance(count.value, int) else None
 
-    def time_of(self, when: str) -> int | None:
-        """The time that ``when`` names, in minutes of the story's clock; None if it cannot be known."""
+    def time_of(self, when: str, about: str) -> int | None:
+        """The time that ``when`` names, in minutes of the story's clock; None if it cannot be known. ``about`` is what
+        is planned for it."""
         clock = self.clock
         if clock is None or not when:
             return None
-        return time_in(clock, when, self.minutes)
+        return time_in(clock, when, self.minutes, about)
 
     def of_kind(self, kind: Kind) -> Iterator[Entity]:
         """Return the entities of one kind, in the order in which they entered."""

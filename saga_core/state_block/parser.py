@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define, evolve, frozen
 
-from saga_core.language import nfc, squash
+from saga_core.language import all_of, every, nfc, squash
 from saga_core.state_block import flow, lines
 from saga_core.state_block.counted import named_in
 from saga_core.state_block.fences import RawBlock
@@ -443,7 +443,7 @@ def _read_lines(whole: list[str], cut: str, findings: _Findings, own: Trackers) 
         if entry.cut:
             findings.bad(entry.field, "cut off")
         if not entry.cut or entry.inline or entry.more:
-            _read_field(entry.field, entry.key, lines.node_of(entry), findings)
+            _read_field(entry.field, entry.key, lines.node_of(entry), findings, own)
 
 
 def _is_data(text: str, own: Trackers) -> bool:
@@ -476,7 +476,7 @@ def _read_node(node: Node, closed: bool, findings: _Findings, own: Trackers) -> 
         if field:
             if not closed and not flow.is_closed(value):
                 findings.bad(field, "cut off")
-            _read_field(field, key, value, findings)
+            _read_field(field, key, value, findings, own)
         elif is_header(key) and isinstance(value, Pairs):
             _read_node(value, closed, findings, own)
         elif key:
@@ -490,13 +490,15 @@ def _read_unknown(key: str, node: Node, findings: _Findings) -> None:
     table = flow.read_value(node.text)[0] if isinstance(node, Scalar) else node
     told = table.pairs if isinstance(table, Pairs) and record_key(Kind.STATUSES, key) == "status" else ()
     if any(isinstance(value, Scalar) and is_status(value.text) for _, value in told):
-        _read_field(_STATUSES, key, table, findings)
+        _read_field(_STATUSES, key, table, findings, NO_TRACKERS)
     else:
         findings.other(key, node)
 
 
-def _read_field(field: Field, key: str, node: Node, findings: _Findings) -> None:
+def _read_field(field: Field, key: str, node: Node, findings: _Findings, own: Trackers) -> None:
     if field.kind is Kind.COUNT:
+        if isinstance(node, Seq) and (tracker := own.find(field.name)) and tracker.kind is TrackerKind.THREADS:
+            node = _with_commas(node)
         while isinstance(node, Pairs) and len(node.pairs) == 1 and not node.pairs[0][0]:
             node = node.pairs[0][1]  # its brace is doubled
         rows = node.pairs if isinstance(node, Pairs) else (("", node),)
@@ -547,6 +549,38 @@ def _is_copied(node: Node, field: Field) -> bool:
         return any(_is_copied(item, field) for item in node.items)
     named = (Scalar(key) for key, _ in node.pairs if _ARROW.search(key))
     return any(_is_copied(each, field) for each in (*named, *(value for _, value in node.pairs)))
+
+
+_SIGNS = "+-−–"
+
+
+def _with_commas(threads: Seq) -> Seq:
+    """A list of threads, in which a part without a sign, news or quotes that begins in the middle of a sentence belongs
+    to the thread before it, whose comma was not quoted: ``[+buy flour, with Mina (Monday)]``.
+
+    That is one that begins with a preposition or a conjunction, or with a small letter behind a thread with a plus.
+    """
+    items: list[Node] = []
+    for item in threads.items:
+        last = items[-1] if items else None
+        if isinstance(item, Scalar) and isinstance(last, Scalar) and not (item.quoted or last.quoted):
+            begins_none = item.text[:1] not in tuple(_SIGNS) and not re.search("[:：]", _REMARK.sub("", item.text))
+            opens = last.text[:1] == "+" and _REMARK.search(last.text) is None
+            if begins_none and (_goes_on(item.text) or (opens and not item.text[:1].isupper())):
+                items[-1] = Scalar(f"{last.text}, {item.text}")
+                continue
+        items.append(item)
+    return Seq(tuple(items), threads.closed)
+
+
+_REMARK = re.compile(r"[(（][^()（）]*[)）]")
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a text begins with a word that begins no sentence: with Mina, and the flour."""
+    words = all_of(lambda each: each.names.prepositions)
+    joins = any(re.compile(each.names.joint).match(f"x {text}", 1) for each in every())
+    return joins or text.partition(" ")[0] in words
 
 
 def _texts(node: Node) -> tuple[str, ...]:

@@ -10,6 +10,8 @@ from saga_core.language import NEVER, Language, every, language_of, normalized
 
 HOUR, DAY = 60, 24 * 60
 _WEEK = 7
+_EARLY = 6
+"""The hour before which nobody plans anything without saying so."""
 _SHORT_DAY = 3
 """The most letters of a day's name that is cut short."""
 _UNITS = (_WEEK * DAY, DAY, HOUR, 1)
@@ -25,14 +27,20 @@ _DIGITS = r"(?<!\d)(?<!\d[.,:/⁄])(?:\d{1,3}(?:,\d{3}){1,2}|\d{1,6}(?:[.,]\d{1,
 _HALF = re.compile(r"(?<!\d)(?P<hour>1[0-2]|0?[1-9])\s{0,2}(?P<half>[ap])\.?m\b")
 
 
-def read_time(text: str, now: int, first: int | None, own: tuple[str, ...]) -> tuple[int | None, int | None]:
+def read_time(
+    text: str, now: int, first: int | None, own: tuple[str, ...], about: str | None = None
+) -> tuple[int | None, int | None]:
     """Return the time that a text names, or the minutes by which it moves the clock; None and None for neither.
 
     ``now`` is the time until then: a weekday is the next one of its name, and an hour that is past is tomorrow's.
     ``first`` is the place of the first day in the week, and ``own`` the names of the week's days, if it has its own.
+    ``about`` is what is planned for that time: supper at seven is in the evening. Without it nothing is.
     """
     plain = _plain(text).replace("−", "-").strip()
-    hour = _hour_in(plain)
+    if (week_before := _without_week_later(plain)) is not None:
+        at, _ = read_time(week_before, now, first, own, about)
+        return (at + _WEEK * DAY if at is not None else None), None
+    hour = _hour_in(plain, about)
     day = _day_in(plain)
     if day is not None:
         return (day - 1) * DAY + (
@@ -107,14 +115,31 @@ def _plain(text: str) -> str:
     return normalized("NFKC", _FRACTION.sub(lambda found: _FRACTIONS[found[1]], text)).casefold()
 
 
-def _hour_in(plain: str) -> int | None:
-    hour = _clock_hour(plain)
+def _without_week_later(plain: str) -> str | None:
+    """A text without what makes of its day the same day a week later; None if nothing does."""
+    for language in every():
+        found = _week_later(language).search(plain)
+        if found is not None:
+            start, end = found.span(str(found.lastgroup))
+            return f"{plain[:start]} {plain[end:]}"
+    return None
+
+
+@cache
+def _week_later(language: Language) -> re.Pattern[str]:
+    days = "|".join((*language.clock.weekdays, *language.clock.days_ahead))
+    return re.compile(language.clock.week_later.replace("DAY", f"(?:{days})"))
+
+
+def _hour_in(plain: str, about: str | None = None) -> int | None:
+    hour = _clock_hour(plain, about)
     parts = (at for language in every() for at in _parts_in(language.clock.parts, plain))
     return hour if hour is not None else next((at * HOUR for at in parts), None)
 
 
-def _clock_hour(plain: str) -> int | None:
-    """The hour and the minute that a text gives in numbers, in the half of the day that stands beside them."""
+def _clock_hour(plain: str, about: str | None = None) -> int | None:
+    """The hour and the minute that a text gives in numbers, in the half of the day that stands beside them, or else in
+    that of what is planned."""
     between, spoken = (
         next((found for each in every() if (found := pattern(each).search(plain)) is not None), None)
         for pattern in (_between, _hours)
@@ -133,7 +158,18 @@ def _clock_hour(plain: str) -> int | None:
         hour += 12 if hour < 12 else 0
     elif hour == 12 and (half or (part is not None and not 6 <= part < 20)):
         hour = 0
+    elif about is not None and part is None and not half and found in (between, spoken) and 0 < hour < 12:
+        hour = _half_of_day(hour, _plain(about)) if not said["hour"].startswith("0") else hour
     return hour % 24 * HOUR + minute
+
+
+def _half_of_day(hour: int, about: str) -> int:
+    """The hour of a plan that names no half of the day: the one nearer to what is planned, and never in the night."""
+    hours = (each.clock for each in every())
+    usual = next((at for words in hours for at in _parts_in({**words.meals, **words.parts}, about)), None)
+    if usual is None:
+        return hour + 12 if hour < _EARLY else hour
+    return min((hour, hour + 12), key=lambda each: abs(each - usual))
 
 
 def _number(written: str) -> int:
@@ -216,7 +252,7 @@ def _count(digits: str) -> float:
 
 @cache
 def _counts(language: Language) -> dict[str, float]:
-    return {**language.clock.numbers, **language.clock.spelled}
+    return {**language.clock.numbers, **language.clock.vague, **language.clock.spelled}
 
 
 @cache
@@ -224,7 +260,9 @@ def _lengths(language: Language) -> re.Pattern[str]:
     words = language.clock
     units = zip(_UNITS, (words.weeks, words.days, words.hours, words.minutes), strict=True)
     named = "|".join(f"(?P<u{minutes}>{pattern})" for minutes, pattern in units)
-    number = "|".join((_DIGITS, rf"(?<![a-z])(?<![a-z]-)(?:{'|'.join(_longest_first(words.numbers)) or NEVER})"))
+    number = "|".join(
+        (_DIGITS, rf"(?<![a-z])(?<![a-z]-)(?:{'|'.join(_longest_first({**words.numbers, **words.vague})) or NEVER})")
+    )
     spelled = "|".join(_longest_first(words.spelled)) or NEVER
     return re.compile(
         rf"(?:(?P<number>{number})(?!(?<=[a-z])[a-z])\s{{0,2}}(?:{named})|(?P<spelled>{spelled}))(?:\s{{0,2}}(?P<half>{words.half}))?"

@@ -140,12 +140,12 @@ def _option(tracker: Tracker, text: str) -> str | None:
     return among[0] if len(among) == 1 else None
 
 
-def time_in(clock_: Tracker, text: str, now: int | None) -> int | None:
+def time_in(clock_: Tracker, text: str, now: int | None, about: str) -> int | None:
     """The time that a text names or that is so long after ``now``, in minutes; None if it says none, or a day of a week
-    that is unknown."""
+    that is unknown. ``about`` is what is planned for it."""
     if first_day(clock_) is None and clock.names_only_weekday(text, week(clock_)):
         return None
-    at, by = clock.read_time(text, now or 0, first_day(clock_), week(clock_))
+    at, by = clock.read_time(text, now or 0, first_day(clock_), week(clock_), about)
     if at is not None and (now is not None or not clock_.start):
         return at
     if now is None or at is not None:

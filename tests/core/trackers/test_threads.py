@@ -397,3 +397,71 @@ async def test_a_tracker_of_a_person_that_is_left_empty_is_no_fault_whoever_is_h
         await told(chat, "two", "present: [Mina, Joon]\njealousy: +5")
         (problem,) = (await saga.views.state(chat.last.session.id)).problems
         assert "jealousy: '+5' does not say whose it is" in problem.text
+
+
+@pytest.mark.parametrize(
+    ("plan", "due"),
+    [
+        ("supper (tomorrow at seven)", "Day 2, Tuesday, 19:00"),
+        ("tea (Wednesday, half past three)", "Day 3, Wednesday, 15:30"),
+        ("breakfast (tomorrow at seven)", "Day 2, Tuesday, 07:00"),
+        ("walk (tomorrow at nine)", "Day 2, Tuesday, 09:00"),
+        ("evening walk (tomorrow at nine)", "Day 2, Tuesday, 21:00"),
+        ("walk (tomorrow at three)", "Day 2, Tuesday, 15:00"),
+        ("supper (tomorrow at seven in the morning)", "Day 2, Tuesday, 07:00"),
+        ("supper (tomorrow 07:00)", "Day 2, Tuesday, 07:00"),
+        ("repay Jules (Friday week)", "Day 12, Friday"),
+        ("repay Jules (a week from Friday, 19:00)", "Day 12, Friday, 19:00"),
+        ("the ball (tomorrow week)", "Day 9, Tuesday"),
+        ("the ball (in a week)", "Day 8, Monday"),
+        ("만찬 (내일 일곱 시)", "Day 2, Tuesday, 19:00"),
+        ("산책 (내일 3시)", "Day 2, Tuesday, 15:00"),
+        ("夕食 (明日七時半)", "Day 2, Tuesday, 19:30"),
+        ("晚饭 (明天七点)", "Day 2, Tuesday, 19:00"),
+        ("早饭 (明天七点)", "Day 2, Tuesday, 07:00"),
+    ],
+)
+async def test_a_plan_is_due_at_the_hour_that_its_words_mean(saga: Saga, chat: Frontend, plan: str, due: str) -> None:
+    await told(chat, "one", f"plans: [+{plan}]")
+    assert chat.last is not None
+    (row,) = (await saga.views.describe(chat.last.session.id))["threads"]
+    assert row["when"].removesuffix(", 08:00") == due
+
+
+@pytest.mark.parametrize(
+    ("said", "due"),
+    [("a few hours later", "11:00"), ("몇 시간 뒤", "11:00"), ("数時間後", "11:00"), ("几个小时后", "11:00")],
+)
+async def test_a_few_hours_move_the_clock(saga: Saga, chat: Frontend, said: str, due: str) -> None:
+    assert due in await told(chat, "one", f"time: {said}")
+
+
+@pytest.mark.parametrize(
+    ("plans", "names"),
+    [
+        ("[+tell Mina, with a cake (Tuesday 18:00)]", ["tell Mina, with a cake"]),
+        ("[+Mr. Grubb's next delivery, cash (Tuesday)]", ["Mr. Grubb's next delivery, cash"]),
+        ("[+buy flour, and feed the cat (Tuesday), +sleep]", ["buy flour, and feed the cat", "sleep"]),
+        ("[+Buy flour, Feed the cat (Tuesday)]", ["Buy flour", "Feed the cat"]),
+        ("[+buy flour (Tuesday), feed the cat]", ["buy flour", "feed the cat"]),
+        ('["+buy flour", "feed the cat"]', ["buy flour", "feed the cat"]),
+        ("[buy flour, feed the cat]", ["buy flour", "feed the cat"]),
+        ("[+buy flour, the debt: half is paid]", ["buy flour", "the debt"]),
+        ("[+빵을 굽는다, 딸기를 넣어서 (화요일)]", ["빵을 굽는다, 딸기를 넣어서"]),
+    ],
+)
+async def test_a_comma_without_quotes_makes_no_second_thread(
+    saga: Saga, chat: Frontend, plans: str, names: list[str]
+) -> None:
+    await told(chat, "one", f"plans: {plans}")
+    assert chat.last is not None
+    rows = (await saga.views.describe(chat.last.session.id))["threads"]
+    assert [row["name"] for row in rows] == names
+
+
+async def test_news_with_a_comma_are_one_text(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "one", "plans: [tell Mina about the cat: together, with a cake (Tuesday 18:00)]")
+    assert chat.last is not None
+    (row,) = (await saga.views.describe(chat.last.session.id))["threads"]
+    assert (row["name"], row["text"]) == ("tell Mina about the cat", "together, with a cake")
+    assert row["when"] == "Day 2, Tuesday, 18:00"
