@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from saga_core.catalog.lines import plain_events
 from saga_core.errors import BadInput, NotFound
 from saga_core.language import match_name, match_text
-from saga_core.model import HABITS, Entity, Event, WorldState, deltas
-from saga_core.naming import Names
+from saga_core.model import HABITS, Entity, Event, Turn, WorldState, deltas
+from saga_core.naming import Names, is_word_for_player
 from saga_core.sessions import LiveSession, ids_in
 
 _HISTORY = 60
@@ -39,7 +40,7 @@ async def entity_page(live: LiveSession, turn: str, named: str) -> dict[str, Any
         "id": entity.id,
         "kind": entity.kind.value,
         "name": entity.name,
-        "aliases": list(entity.aliases),
+        "aliases": _told_names(entity.aliases),
         "player": entity.id == state.player,
         "present": entity.id in state.present,
         "facts": {name: value for name, value in entity.attributes.items() if name not in HABITS},
@@ -90,14 +91,34 @@ def _knowledge(state: WorldState, entity: Entity) -> list[dict[str, Any]]:
 async def _history(live: LiveSession, turn: str, state: WorldState, entity: str) -> list[dict[str, Any]]:
     """Return the latest turns that changed an entity, latest first."""
     ids = frozenset({entity, *(former for former, into in state.merged.items() if into == entity)})
-    found: list[dict[str, Any]] = []
+    found: list[tuple[Turn, list[Event]]] = []
     async for each in live.each_turn([node.id for node in live.tree.upwards(turn)]):
-        if events := tuple(event for event in live.effective(each).events if _names(event, ids)):
-            rows = plain_events(events, state, live.world.language)
-            found.append({"turn": each.depth, "turn_id": each.id, "events": rows})
+        if events := [event for event in live.effective(each).events if _names(event, ids)]:
+            found.append((each, events))
             if len(found) == _HISTORY:
                 break
-    return found
+    rows: list[dict[str, Any]] = []
+    # A later introduction gives a name more, or nothing that is told. What came before these turns is not looked at.
+    called = [state.entities[entity].name] if len(found) == _HISTORY else []
+    for each, events in reversed(found):
+        told = []
+        for event in events:
+            (row,) = plain_events((event,), state, live.world.language)
+            if isinstance(event, deltas.Introduced) and event.id == entity:
+                new = [each for each in _told_names((event.name, *event.aliases)) if each not in called]
+                if called and not new:
+                    continue
+                row = {**row, "names": new, "again": True} if called else row
+                called += (event.name, *new)
+            told.append(row)
+        if told:
+            rows.append({"turn": each.depth, "turn_id": each.id, "events": told})
+    return rows[::-1]
+
+
+def _told_names(aliases: Sequence[str]) -> list[str]:
+    """Names without words for the player, which are no names: Player, in any language."""
+    return [each for each in aliases if not is_word_for_player(each)]
 
 
 def _names(event: Event, ids: frozenset[str]) -> bool:

@@ -26,6 +26,8 @@ _JOINED = any_of(lambda each: each.grammar.joined)
 _NAMED = any_of(lambda each: each.amounts.named)
 _COUNTABLE = f"{any_of(lambda each: each.amounts.countable)}|{any_of(lambda each: each.grammar.countable)}"
 _CURRENCY = any_of(lambda each: each.amounts.currency)
+_SIGN = "[$€£¥₩₹]"
+"""Signs of money: what is left of 20 is counted in them."""
 _WORDS_N = "|".join((*_NATIVE, _SPELLED))
 _NATIVE_N = f"(?P<n>{_WORDS_N})"
 _ANY_N = rf"(?P<n>\d{{1,3}}(?:,\d{{3}})+|\d+|{_WORDS_N})"
@@ -45,6 +47,8 @@ def _amounts() -> tuple[re.Pattern[str], ...]:
         rf"(?!{_NAMED}){_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
         rf"(?!{_NAMED}){_NATIVE_N}\s*(?:{_COUNTERS})(?:{_COUNTED})(?P<name>\S.*)",
         rf"{_N}\s*(?P<name>{_CURRENCY})",
+        rf"(?P<name>{_SIGN})\s?{_N}",
+        rf"{_N}\s?(?P<name>{_SIGN})",
         rf"{_NATIVE_N}\s*(?P<name>{_CURRENCY})",
         rf"{_N}\s*[xX×✕*]\s+(?P<name>\S.*)",
         rf"[xX×]\s?{_N}\s+(?P<name>[^\W\d_].*)",

@@ -98,7 +98,8 @@ def of_text(found: dict[str, Any]) -> list[str]:
             part = row["part"]
             made.append(f"“{_line(part)}”")
         made.append(f"{row['share']:4.0%}  {_where(row)}: {row['near']}")
-        made.append(f"      {_reason(row)}" + (f" · score {row['score']:g}" if row["score"] is not None else ""))
+        alike = "only some of these words stand there; " if row["share"] < 1 else ""
+        made.append(f"      {alike}{_reason(row)}" + (f" · score {row['score']:g}" if row["score"] is not None else ""))
         if row["reason"] == "cut_out":
             made.append(f"      what was told of it: {_line(row['line'])}")
         if row["share"] < 1:

@@ -364,3 +364,19 @@ async def _steps() -> int:
         except asyncio.CancelledError:
             return number
     raise AssertionError
+
+
+async def test_a_page_says_once_when_somebody_was_first_heard_of_and_no_word_for_the_player_as_a_name() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The inn is full.", "Write a reply in a chat between Mara and Jules.", "", session="inn")
+        await chat.say("I sit.", '"Jules!" says Mara.', present=("Mara",))
+        await chat.say('"My name is Jules Abernathy."', "Mara nods.", present=("Mara", "Player"))
+        await chat.say('"Call me Julie."', '"Julie it is," Mara says.', present=("Mara",))
+        await chat.say("I nod.", "Mara drinks.", present=("Mara Quill",))
+        told = {}
+        for who in ("Jules", "Mara"):
+            found = await saga.memory.entity("inn", who)
+            assert "Player" not in found["aliases"]
+            events = (event for row in found["history"] for event in row["events"])
+            told[who] = [(each.get("again"), each.get("names")) for each in events if each["t"] == "introduced"]
+        assert told == {"Jules": [(None, None)], "Mara": [(True, ["Mara Quill"]), (None, None)]}

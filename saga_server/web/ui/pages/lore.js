@@ -118,7 +118,7 @@ function Editor({ name, file, world }) {
     box.current.scrollTop = (box.current.scrollHeight / lines.length) * Math.max(0, line - 4);
   };
   const problems = (found ?? world.data).problems;
-  return html`<label><span class="unseen" translate=${false}>${file}</span><textarea class="file" rows="16" spellcheck="false" ref=${box} data-item="text" defaultValue=${world.data.files[file]} onInput=${() => mark(true)}></textarea></label>
+  return html`<textarea class="file" rows="16" spellcheck="false" aria-label=${file} ref=${box} data-item="text" defaultValue=${world.data.files[file]} onInput=${() => mark(true)}></textarea>
     <div class="actions"><button type="button" data-action="check" disabled=${running} onClick=${() => send(true)}>${t("check")}</button>
       ${world.data.writable && html`<button type="button" class="main" data-action="write" disabled=${running} onClick=${() => send(false)}>${t("write")}</button>`}
       ${edited && html`<span class="tag warn">${t("changed")}</span>`}</div>

@@ -71,8 +71,8 @@ function Board({ session, turn, known, counts, observed, problems, habits, modul
   const again = observed.filter((each) => each.times > 1).map((each) => ({ ...each, kind: "observed", subject_id: each.key, other_id: "", text: `${each.key}: ${each.value}`, by: "block" }));
   return html`<div class="columns">
     <${Group} ...${about} name="you" title=${`${t("you")}: ${brief(known.player, 40)}`} lines=${[...of("place"), ...of("hp", own), ...(carried ? of("mood", own) : []), ...of("condition", own)]} add=${{ label: t("addCondition"), ...forms(t, people).condition }} />
-    ${(carried || of("item", own).length > 0) && html`<${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t, people).item }} />`}
-    <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} add=${{ label: t("addPerson"), ...forms(t, people).person }}
+    ${(carried || of("item", own).length > 0) && html`<${Group} ...${about} name="things" title=${t("things")} none=${t("noThings")} help=${habits.filter((each) => each !== "player_listed").map((each) => t(each)).join(" ")} lines=${of("item", own)} add=${{ label: t("addItem"), ...forms(t, people).item }} />`}
+    <${Group} ...${about} name="here" title=${t("here")} none=${t("nobody")} help=${habits.includes("player_listed") && t("player_listed")} add=${{ label: t("addPerson"), ...forms(t, people).person }}
       lines=${withTheirs(here)} few=${24} rest=${withTheirs(of("elsewhere"))} others=${t("elsewhere", { n: of("elsewhere").length })} folded />
     ${(bonds || of("relation").length > 0) && html`<${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
       add=${{ label: t("addRelation"), ...forms(t, people).relation }} />`}

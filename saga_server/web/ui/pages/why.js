@@ -50,6 +50,8 @@ function Whole({ found }) {
     ${found.text && html`<details data-item="whole"><summary>${t("whole")}</summary><pre dir="auto" tabindex="0" data-item="text">${harmless(found.text)}</pre></details>`}`;
 }
 
+/** The tag of a row: of another sentence that has only some of the words, it is no answer that it was told. */
+const tagOf = ({ reason, share }) => (TAGS[reason] === "good" && share < 1 ? "" : TAGS[reason] ?? "warn");
 const TAGS = { told: "good", own_words: "good", in_prompt: "good", in_front: "good", in_chat: "good", no_signal: "bad", cut_out: "bad" };
 
 /** What an event to come waits for, or since when it is over. */
@@ -78,7 +80,7 @@ function Ask({ session, turn }) {
     <div role="status" aria-live="polite">${found?.anew && html`<p class="hint" data-item="may-differ">${t("mayDiffer")}</p>`}${found && (found.found.length === 0 ? html`<p class="notice warn" data-item="unknown">${t("known")}</p>`
       : html`<ul class="lines" data-item="answers">${found.found.map((each) => html`<li key=${`${each.kind} ${each.key} ${each.part ?? ""}`} data-item="answer" data-reason=${each.reason}>
         ${each.part && html`<p class="hint" data-item="part">“<${Text} value=${each.part} most=${160} as="span" />”</p>`}
-        <p><span class=${`tag ${TAGS[each.reason] ?? "warn"}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> ${each.kind !== "turn" && each.turn !== undefined && html`<span class="tag">${t("kind_turn", { n: each.turn })}</span> `}<strong>${t(`reason_${each.reason}`, { n: each.mentioned })}</strong>${more(t, each)}</p>
+        <p><span class=${`tag ${tagOf(each)}`}>${each.kind === "turn" ? t("kind_turn", { n: each.turn }) : t(`kind_${each.kind}`)}</span> ${each.kind !== "turn" && each.turn !== undefined && html`<span class="tag">${t("kind_turn", { n: each.turn })}</span> `}<strong>${each.share < 1 && `${t("alike")} `}${t(`reason_${each.reason}`, { n: each.mentioned })}</strong>${more(t, each)}</p>
         <p><${Text} value=${each.near} most=${320} /></p>
         ${each.reason === "cut_out" && html`<p class="hint" data-item="instead">${t("instead")} <${Text} value=${each.line} most=${320} /></p>`}
         <p class="hint">${t("share", { n: Math.round(each.share * 100) })}${each.share < 1 && html`: <${Text} value=${each.words.join(", ")} most=${160} as="span" />`}</p></li>`)}</ul>`)}</div>

@@ -37,6 +37,7 @@ export function inShort(events, entities, former = {}) {
     if (record?.text) values.text = record.text;
     if (rest.amount !== undefined) values.amount = rest.amount > 0 ? `+${rest.amount}` : String(rest.amount);
     if (rest.quantity !== undefined && rest.quantity !== 1) values.item += ` × ${rest.quantity}`;
+    if (kind === "introduced" && rest.again) return `${wordsOf(people, chosen)("names")}: ${values.names}`;
     if (kind === "renamed") values.old = entities.find((each) => each.id === rest.id)?.aliases?.at(-1) ?? "";
     if (shown) values[kind === "tracker_changed" ? "by" : "value"] = shown;
     if (kind === "settled" && `decided_${rest.verdict}` in memories.en) values.verdict = wordsOf(memories, chosen)(`decided_${rest.verdict}`);
