@@ -212,6 +212,8 @@ def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: 
 
 _UNKNOWN = 2
 """Most lines about what somebody here does not know."""
+_HINTED = 2
+"""Most names that the hint repeats."""
 _ABOUT_NOW = 0.25
 """The part of a remark's words, without names of people, that the last two messages must have for it to matter now."""
 _SAME = 0.8
@@ -284,8 +286,8 @@ def _unknown_line(found: Ignorance, who: Sequence[str], state: WorldState, words
         text=one_field(found.text).rstrip(".。"),
         turn=words.turn.format(depth=found.depth),
     )
-    told = ", ".join(f"{one_field(state.name(id_))} {found.depth}" for id_ in who[:_NAMES])
-    how = words.informed.format(told=told)
+    told = [f"{one_field(state.name(id_))} {found.depth}" for id_ in who]
+    how = words.informed.format(told=", ".join(told if len(told) <= _HINTED else (told[0], "…")))
     return f"{line}; {how}" if reported else line
 
 

@@ -614,9 +614,12 @@ async def test_nobody_tells_an_animal(who: str, note: str, reply: str, told: boo
         assert ("Not known" in asked) is told
 
 
-async def test_the_hint_names_everybody_who_may_be_told() -> None:
+@pytest.mark.parametrize(
+    ("who", "hint"), [(("Roz", "Morag"), "[Roz 1, Morag 1]"), (("Roz", "Morag", "Hattie"), "[Roz 1, …]")]
+)
+async def test_the_hint_shows_that_several_may_be_told(who: tuple[str, ...], hint: str) -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         group = Group(saga)
         await group.say("Doc", "So it is.", "Hello.", present=("Doc",), notes="The duke's letter is forged")
-        await group.say("Doc", "There they are.", "And?", present=("Doc", "Roz", "Morag"))
-        assert "informed: [Roz 1, Morag 1]" in await group.now("Doc", "Is the duke's letter forged?")
+        await group.say("Doc", "There they are.", "And?", present=("Doc", *who))
+        assert f"informed: {hint}" in await group.now("Doc", "Is the duke's letter forged?")
