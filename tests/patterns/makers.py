@@ -25,7 +25,7 @@ from saga_core.projection import story
 from saga_core.recall import episodes, questions
 from saga_core.sessions import knowledge
 from saga_core.state_block import amounts as quantities
-from saga_core.state_block import by_names, read_reply, records
+from saga_core.state_block import by_names, parser, read_reply, records
 from saga_core.state_block import filter as echoes
 from saga_core.text_prompt import read_prompt, reading
 from saga_core.text_prompt.templates import TEMPLATES
@@ -79,6 +79,8 @@ def call_all() -> None:
     sources._buried()
     knowledge._learning(tuple(_NAMES))
     knowledge._negation()
+    sources._called_animal(tuple(_NAMES))
+    parser._goes_on("with Mara")
     sources._denied()
     sources._that()
     for name in ("unreal", "remote", "calling", "absent", "unaware"):
