@@ -86,7 +86,7 @@ function World({ name }) {
   const shown = file ?? files.at(-1);
   return html`<${Read} from=${world}>${world.data && html`
     ${!world.data.writable && html`<p class="hint" data-item="shipped">${t("shipped")}</p>`}
-    <label>${t("file")}<select data-action="file" translate=${false} value=${shown} onChange=${(event) => open(event.target.value)}>${files.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select></label>
+    <label id="world-file">${t("file")}<select data-action="file" translate=${false} value=${shown} onChange=${(event) => open(event.target.value)}>${files.map((each) => html`<option key=${each} value=${each}>${each}</option>`)}</select></label>
     ${shown && html`<${Editor} key=${shown} name=${name} file=${shown} world=${world} />`}
   `}<//>`;
 }
@@ -118,7 +118,7 @@ function Editor({ name, file, world }) {
     box.current.scrollTop = (box.current.scrollHeight / lines.length) * Math.max(0, line - 4);
   };
   const problems = (found ?? world.data).problems;
-  return html`<textarea class="file" rows="16" spellcheck="false" aria-label=${file} ref=${box} data-item="text" defaultValue=${world.data.files[file]} onInput=${() => mark(true)}></textarea>
+  return html`<textarea class="file" rows="16" spellcheck="false" aria-labelledby="world-file" ref=${box} data-item="text" defaultValue=${world.data.files[file]} onInput=${() => mark(true)}></textarea>
     <div class="actions"><button type="button" data-action="check" disabled=${running} onClick=${() => send(true)}>${t("check")}</button>
       ${world.data.writable && html`<button type="button" class="main" data-action="write" disabled=${running} onClick=${() => send(false)}>${t("write")}</button>`}
       ${edited && html`<span class="tag warn">${t("changed")}</span>`}</div>

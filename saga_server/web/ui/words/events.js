@@ -11,7 +11,7 @@ export default {
     merged: "{gone} and {into} are one", split: "{name} is not {id}", forgotten: "{id} was forgotten", found: "contradiction: {text}", settled: "decided: {verdict}",
     story_told: "turns {first}–{last} in fewer words: {text}", lore_learned: "lore, {entry}: {text}", event_scheduled: "to come: {name}", event_closed: "over: {event}",
     block_written: "curator’s note “{name}”: {text}", remembered: "remembered: {text}", unremembered: "a memory was removed",
-    unnoted: "no longer so: {text}", text_edited: "the text of the turn is as the chat shows it",
+    unnoted: "no longer so: {text}", text_edited: "the text of the turn is as the chat shows it; what happened in it stays",
   },
   ko: {
     event_advanced: "{event} 소식: {text}", trackers_declared: "이야기가 추적하는 항목이 바뀜", profile_chosen: "이야기 유형: ‘{profile}’", tracker_removed: "더는 추적하지 않음: {tracker}",
@@ -23,7 +23,7 @@ export default {
     merged: "{gone} = {into} (하나로 합침)", split: "{name} ≠ {id} (둘로 나눔)", forgotten: "잊음: {id}", found: "모순: {text}", settled: "결정: {verdict}",
     story_told: "{first}–{last}턴 요약: {text}", lore_learned: "로어, {entry}: {text}", event_scheduled: "예정: {name}", event_closed: "끝남: {event}",
     block_written: "큐레이터의 메모 ‘{name}’: {text}", remembered: "기억함: {text}", unremembered: "기억 하나를 삭제함",
-    unnoted: "사실 아님: {text}", text_edited: "턴의 글이 채팅에 보이는 대로 바뀜",
+    unnoted: "사실 아님: {text}", text_edited: "턴의 글이 채팅에 보이는 대로 바뀜; 그 턴에 일어난 일은 그대로입니다",
   },
   ja: {
     event_advanced: "{event} の続報: {text}", trackers_declared: "物語が数えるものが変わった", profile_chosen: "物語の種類: 「{profile}」", tracker_removed: "もう数えない: {tracker}",
@@ -35,7 +35,7 @@ export default {
     merged: "{gone} = {into}（一つに統合）", split: "{name} ≠ {id}（二つに分割）", forgotten: "忘れた: {id}", found: "矛盾: {text}", settled: "判定: {verdict}",
     story_told: "{first}–{last} ターンの要約: {text}", lore_learned: "世界設定「{entry}」: {text}", event_scheduled: "予定: {name}", event_closed: "終了: {event}",
     block_written: "キュレーターのメモ「{name}」: {text}", remembered: "記憶: {text}", unremembered: "記憶を一つ削除",
-    unnoted: "事実ではない: {text}", text_edited: "ターンの文がチャットに表示されている通りになった",
+    unnoted: "事実ではない: {text}", text_edited: "ターンの文がチャットに表示されている通りになった（そのターンの出来事はそのまま）",
   },
   zh: {
     event_advanced: "{event} 的新消息：{text}", trackers_declared: "故事计数的内容已更改", profile_chosen: "故事类型：“{profile}”", tracker_removed: "不再计数：{tracker}",
@@ -47,6 +47,6 @@ export default {
     merged: "{gone}就是{into}（合为一个）", split: "{name}不是{id}（分为两个）", forgotten: "已忘记：{id}", found: "矛盾：{text}", settled: "已决定：{verdict}",
     story_told: "第 {first}–{last} 回合概要：{text}", lore_learned: "设定，{entry}：{text}", event_scheduled: "将发生：{name}", event_closed: "已结束：{event}",
     block_written: "整理器的备注“{name}”：{text}", remembered: "记住：{text}", unremembered: "删除了一条记忆",
-    unnoted: "不再属实：{text}", text_edited: "回合的文字与聊天中显示的一致",
+    unnoted: "不再属实：{text}", text_edited: "回合的文字与聊天中显示的一致；该回合中发生的事不变",
   },
 };
