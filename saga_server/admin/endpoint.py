@@ -48,6 +48,8 @@ class Spec:
     """For an upload: further media types."""
     remedy: str = ""
     """The advice in the error message if the parameter is missing; if empty, it says what the type allows."""
+    narrows: bool = False
+    """For a text in the query: whether it is refused if it is blank, because without it more would be removed."""
     number: bool = False
     """For a text in the body: whether it may be given as a whole number."""
 

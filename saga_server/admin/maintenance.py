@@ -23,11 +23,11 @@ from saga_server.admin.parameters import (
     ANY_BYTES,
     JSON_LINES,
     Head,
+    Narrowing,
     OneSession,
     Part,
     SessionId,
     SomeSession,
-    Text,
     TurnId,
 )
 from saga_server.admin.reply import filled
@@ -159,7 +159,7 @@ def _exported(saga: Saga, world: str, form: str) -> bytes:
 
 
 async def forget(
-    request: web.Request, session: SomeSession = None, name: Text = None, owner: Text = None
+    request: web.Request, session: SomeSession = None, name: Narrowing = None, owner: Narrowing = None
 ) -> answers.Forgotten:
     """Forget a session, a name in it, or all sessions of an owner."""
     elsewhere = partial(done_by_owner, request)

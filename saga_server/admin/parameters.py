@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Final
 
-from saga_server.admin.endpoint import body_fields, in_body, in_path, in_query, upload
+from saga_server.admin.endpoint import Spec, body_fields, in_body, in_path, in_query, upload
 
 JSON_LINES: Final = "application/jsonl"
 MULTIPART: Final = "multipart/form-data"
@@ -47,6 +47,8 @@ TurnId = Annotated[str | None, in_query(example="TURN")]
 Head = Annotated[str | None, in_query()]
 """A path, by the turn or timeline at its end. If it is left out, the active path."""
 Text = Annotated[str | None, in_query()]
+Narrowing = Annotated[str | None, Spec("query", narrows=True)]
+"""A text that narrows what is removed."""
 YesOrNo = Annotated[bool, in_query()]
 Limit = Annotated[int | None, in_query(least=1, most=10_000)]
 """The number of rows on a page. If it is left out, all rows."""

@@ -126,8 +126,8 @@ def body_numbers(params: Sequence[Param]) -> frozenset[str]:
 def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Mapping[str, Any]) -> Any:
     """Return the value that a request gives for a parameter, None if there is none.
 
-    Blank text counts as none in the query of a ``GET``, and if the parameter is required. What changes something
-    refuses a blank: it is a value that came out empty, and without it the request would concern more than was meant.
+    Blank text counts as none in a query, and in the body if the field is required. A parameter that narrows what is
+    removed refuses it: it is a value that came out empty, and the request would concern more than was meant.
     """
     match param.spec.place:
         case "path":
@@ -136,7 +136,7 @@ def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Ma
             value = request.query.get(param.name)
             if param.type is not str or value is None:
                 return value
-            if not value.strip() and not param.needed and request.method != "GET":
+            if not value.strip() and param.spec.narrows:
                 raise RequestError(f"{param.name}: {value!r} is blank; give a text, or leave it out", param=param.name)
             return value.strip() or None
         case "body":
