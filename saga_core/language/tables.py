@@ -271,6 +271,8 @@ class CountedWords(Table):
 
     endings: Words = _NO_WORDS
     """What may be joined to such a name, in languages without spaces: particles, and words for a measure."""
+    owners: Words = _NO_WORDS
+    """What a model puts before such a name: ``player.hunger``."""
     hunger: Phrases = ()
     thirst: Phrases = ()
     fatigue: Phrases = ()

@@ -46,6 +46,7 @@ from saga_core.naming.forms import (
     untitled,
     words_of,
 )
+from saga_core.naming.in_latin import is_spelled
 from saga_core.naming.titled import bears, core, is_bare_title, is_name_of, may_be_called, may_call
 from saga_core.stores import Value
 
@@ -400,7 +401,15 @@ class Names:
             return self._one_of(ids, entitled) if ids else self._titled(entitled) or self._in_card(entitled)
         if kind is not Kind.CHARACTER:
             return None
-        return self._titled(name) or self._by_title(name) or self._by_evidence(name) or self._by_office(name)
+        found = self._titled(name) or self._by_title(name) or self._by_evidence(name) or self._by_office(name)
+        return found or self._in_latin(name)
+
+    def _in_latin(self, name: str) -> str | None:
+        """The one character whose name in Hangul or kana ``name`` spells in Latin letters."""
+        everybody = self._every(Kind.CHARACTER) if name.isascii() else ()
+        fits = {each.id for each in everybody if any(is_spelled(name, known) for known in each.names)}
+        left = self._not_beside(sorted(fits), name)
+        return left[0] if len(left) == 1 else None
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""

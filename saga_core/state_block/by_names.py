@@ -77,6 +77,7 @@ _BEFORE_KEY = re.compile(r"\n[^\n:=|,;]{0,30}")
 """What stands before a name in its line: ``mood`` before ``기분``."""
 _INNER = re.compile(r"[:：=]")
 _LATEX = re.compile(r"\$?\\(?:long)?(?:right|Right)arrow\$?|\$\\to\$")
+_POINTS = re.compile(r"[-=]{1,3}>")
 _TAG = re.compile(r"</?[^<>\n]{0,80}>")
 _STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
 _MARKS = re.compile(r"[\"“”„*`《》〈〉{}\[\]【】「」『』|<>~«»]|(?<![^\W_])'|'(?![^\W_])")
@@ -96,6 +97,8 @@ def is_doubtful(report: CountReport, own: Trackers, people: frozenset[str]) -> b
     if any(_INNER.search(value) and named_in(value, own) - {tracker.name} for value in report.values):
         return True
     if not _is_value(tracker, report.values) or squash(report.subject) in _RECORD_WORDS:
+        return True
+    if any(squash(value.partition(":")[0]) in _RECORD_WORDS for value in report.values if ":" in value):
         return True
     if tracker.whose in _OF_PEOPLE:
         dressed = squash(report.subject) not in people and re.search(r"[(\[（]", report.subject)
@@ -397,7 +400,7 @@ def _parts(tracker: Tracker, chunk: str) -> Iterator[str]:
     if is_list and (moved := [item for part in re.split(r"[,、;\n]", chunk) for item in moved_items(part)]):
         yield from moved
         return
-    chunk = _STRUCK.sub("", chunk)
+    chunk = _POINTS.sub("→", _STRUCK.sub("", chunk))
     plain = _MARKS.sub("\n" if is_list else " ", _TAG.sub("\n", chunk))
     pieces = _BREAK.split(plain) if is_list else plain.split("\n")
     cleaned = [" ".join(piece.split()).strip(" ,;:=.、。|") for piece in pieces]

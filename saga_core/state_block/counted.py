@@ -55,6 +55,9 @@ SET = re.compile(
 )
 """A command of a card with variables: ``_.set('hunger', 20, 12);``."""
 _ENDINGS = frozenset(word for each in every() for word in each.counted.endings)
+_OWNERS = frozenset(word for each in every() for word in each.counted.owners)
+_OWNED = re.compile(rf"\\A(?:{'|'.join(sorted(_OWNERS, key=len, reverse=True))})[._/]", re.IGNORECASE)
+_OWNERS_BEGUN = frozenset(decomposed(word[:length]) for word in _OWNERS for length in range(1, len(word) + 1))
 _MOVES = re.compile(any_of(lambda each: f"{each.values.loss}|{each.values.gain}"), re.IGNORECASE)
 CHANGES = frozenset("change changed delta adjust diff difference adjustment shift modifier by".split())
 GAINS = frozenset("add added gain gained plus increase increment inc".split())
@@ -158,7 +161,10 @@ _SIGNS = re.compile(r"[^\w\s]|[\d\n]")
 _END = "\0"
 """Stands behind a text that goes on, where nothing else may."""
 _DRESSED = re.compile(r"(?:[^\w\n]|_|\d{1,2}[.)][ \t])*")
-_OPENS = re.compile(r"[ \t>]*(?:\*\*|#|[|\[【<({｛（《〈『〔※◆■]|\"[\[{]|[-=_~`]{3})")
+_OPENS = re.compile(
+    r"[ \t>]*(?:\*\*|#|[|\[【<({｛（《〈『〔※◆■]|\"[\[{]|[-=_~`]{3}|[\u231a-\u23ff\u2600-\u27bf\U0001f300-\U0001faff])"
+)
+_NUMBER = re.compile(r"\d{1,2}[.)]?")
 _DATA = re.compile(r"[ \t>]*+(?:(?:\\?[`~]){3,}[\w.+-]{0,20}|[\[{｛<][^\n]{0,60})[ \t]*")
 _CALL = re.compile(r"(?P<verb>[a-z]{1,8}(?![^\W_]))[a-z_]{0,24}(?:[({]|\Z)|[A-Z_]{1,24}(?:[({:]|\Z)|[^\W\d]{1,20}[:：]")
 _VERBS = ("state", "update", "set", "report", "record", "save", "track", "call")
@@ -272,8 +278,8 @@ class CountedFilter:
     def _may_belong(self, line: str) -> bool:
         """Whether a line that goes on may belong to a report."""
         dress = _DRESSED.match(line)
-        begun = (line[dress.end() :] if dress else line).rstrip()
-        if not begun:
+        begun = _OWNED.sub("", (line[dress.end() :] if dress else line).rstrip(), count=1)
+        if not begun or _NUMBER.fullmatch(begun):
             return len(line) <= _LONGEST_HEAD
         if _SIGNS.match(line, len(line) - 1) and named_in(line[-_WINDOW:] + _END, self._own):
             self._sure = True
@@ -294,7 +300,7 @@ class CountedFilter:
         if found is None or found.end() < len(begun):
             return False
         word = decomposed(found[0])
-        if word in self._own.beginnings or may_begin_field(word):
+        if word in self._own.beginnings or word in _OWNERS_BEGUN or may_begin_field(word):
             return True
         joined = () if word.isascii() else (found[0][:-more] for more in (1, 2, 3))
         return any(name and self._own.find(name) is not None for name in joined)

@@ -250,7 +250,9 @@ def _count_node(more: list[Line]) -> Node:
     pairs = [split_key(line.text) for line in more]
     if all(key and key[0] not in "+-−–" for key, _ in pairs):
         return Pairs(tuple((key, _text_node(value)) for key, value in pairs))
-    return Seq(tuple(_text_node(f"+{line.text}" if line.added else line.text) for line in more))
+    signed = any(line.added for line in more)  # beside "+ key", "- map" is no mere item
+    signs = ("+" if line.added else "-" if signed and line.bullet else "" for line in more)
+    return Seq(tuple(_text_node(f"{sign}{line.text}") for sign, line in zip(signs, more, strict=True)))
 
 
 def _clean(line: str) -> str:

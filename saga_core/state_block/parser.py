@@ -229,6 +229,8 @@ def parse_block(
         body, closed = body[:MAX_BODY], False
     if body.count("\\n") > 1 and body.strip().count("\n") < 2 and not _MAP_START.match(body.lstrip()):
         body = body.replace("\\n", "\n")  # line ends that were escaped
+    if '\\"' in body and body.count('"') == body.count('\\"'):
+        body = body.replace('\\"', '"')
     if "arrow" in body:
         body = _LATEX.sub("→", body)
     if len(_ESCAPED_MARK.findall(body)) > 1 and not _MAP_START.match(body.lstrip()):
@@ -311,7 +313,9 @@ def _is_plain(report: CountReport, own: Trackers) -> bool:
     of_people = tracker is not None and tracker.whose in (Whose.CHARACTER, Whose.PAIR)
     if any(map(_COMPOSED.search, report.values)):
         return False
-    return bool(report.subject) is of_people or not any(re.search(r"[^\W\d_]", value) for value in report.values)
+    if of_people:
+        return bool(report.subject)
+    return not report.subject or not any(re.search(r"[^\W\d_]", value) for value in report.values)
 
 
 def _node_of(told: yaml.Node | None) -> Node:
@@ -388,7 +392,8 @@ def is_half(body: str) -> bool:
 
 def _readable(hidden: Hidden) -> list[RawBlock]:
     read = [block for block in hidden.blocks if not block.thinking]
-    return [block for block in read if not block.unfenced] or read
+    fenced = [block for block in read if not block.unfenced]
+    return fenced if any(block.body.strip() for block in fenced) else read
 
 
 def _joined(blocks: list[RawBlock], own: Trackers) -> list[RawBlock]:

@@ -177,7 +177,7 @@ def _in_every_language() -> Mapping[str, frozenset[str]]:
     words: dict[str, list[str]] = {}
     for language in every():
         for concept, names in language.counted:
-            if concept != "endings":
+            if concept not in ("endings", "owners"):
                 words.setdefault(concept, []).extend(names)
     for same in (*rows, *words.values()):
         keys = frozenset(map(squash, same))
