@@ -9,19 +9,22 @@ A remark behind a name may say otherwise. ``Mom's kitchen (dream)`` is no place 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 
 from attrs import evolve
 
 from saga_core.extraction.statuses import status_of
-from saga_core.language import any_of
-from saga_core.model import DEAD, Kind
-from saga_core.naming import Names, remarked
+from saga_core.language import any_of, begins_about, learns, mentions, sentences_of
+from saga_core.model import DEAD, Event, Kind, deltas
+from saga_core.naming import Names, parts_alone, remarked
 from saga_core.state_block import BlockFields, names_nobody, tells_little
 
 _REMARK = re.compile(r"[^()（）\[\]【】\s][\s]*[(（\[【]([^()（）\[\]【】]{1,60})[)）\]】]{1,3}[.。]?\Z")
 """Matches the end of a name with a remark. In ``Joan (the kitchen (dream))`` the innermost remark counts."""
+_CLAUSES = re.compile("[;；]")
+_KEPT = re.compile(any_of(lambda each: each.story.kept), re.I)
+_SECRET = re.compile(any_of(lambda each: f"{each.story.secrets}|{each.story.kept}"), re.I)
 
 
 def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
@@ -96,6 +99,40 @@ def noticing_nothing(fields: BlockFields, names: Names) -> list[str]:
         if who not in changed and _remarks("unaware").fullmatch(status.strip()) is not None:
             told.append(who)
     return told
+
+
+def left_before_a_secret(fields: BlockFields, names: Names, events: Collection[Event]) -> list[str]:
+    """The ids of people who were with the player before a turn that tells a secret, and were left in it.
+
+    They may have been left before it was told, so they count as not having heard it. The report tells otherwise of whom
+    the secret itself begins with, of whom it says that she was told, and of whom it names, unless it was told where she
+    never was: it names somebody whom the player met only after that.
+    """
+    state = names.state
+    left = [event.who for event in events if isinstance(event, deltas.Separated) and event.who in state.present]
+    told = [text for text in (fields.notes, fields.event_trigger) if text and _SECRET.search(text)]
+    informed = {who for event in events if isinstance(event, deltas.AudienceSet) for who in event.who}
+    if not left or not (told or informed):
+        return []
+    moves = any(isinstance(event, deltas.Moved) and event.who == state.player for event in events)
+    met = {event.who for event in events if isinstance(event, deltas.Met)}
+    met = met if moves else met.difference(state.present)
+    clauses = [each.strip() for text in told for part in sentences_of(text) for each in _CLAUSES.split(part)]
+    clauses = [each for each in clauses if not _KEPT.search(each)]
+    parts = parts_alone(state.entities.values())
+
+    def heard(who: str) -> bool:
+        if not told:
+            return who in informed or not met
+        known = (*state.entities[who].names, *parts.get(who, ()))
+        if any(begins_about(each, name) and mentions(each, name) for each in clauses for name in known):
+            return True
+        if any(learns(each, known) for each in clauses):
+            return True
+        here = any(mentions(each, name) for each in clauses for name in known)
+        return here and met.isdisjoint(who for each in clauses for who in names.named_in(each))
+
+    return [who for who in left if who not in met and not heard(who)]
 
 
 def moments(fields: BlockFields, names: Names) -> dict[str, str]:

@@ -10,7 +10,13 @@ from attrs import frozen
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.counts import count_events
 from saga_core.extraction.habits import LISTS, REPEATED, TOTALS, Habits, absolute_gains, habits_of
-from saga_core.extraction.here_and_now import hearing_from_elsewhere, here_and_now, moments, noticing_nothing
+from saga_core.extraction.here_and_now import (
+    hearing_from_elsewhere,
+    here_and_now,
+    left_before_a_secret,
+    moments,
+    noticing_nothing,
+)
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import dealing, is_addressed, player_events
 from saga_core.extraction.statuses import AWAY, beside, conditions, is_away, is_supposed_death, joined, status_of
@@ -99,7 +105,8 @@ def read_delta(
     before = _taken_over(above), _parted(above)
     events = tuple(_Reports(real, state, names, source, told, words, *before, wrong.append).events())
     heard = tuple(dict.fromkeys(hearing_from_elsewhere(fields, names)))
-    missed = tuple(dict.fromkeys((*heard, *noticing_nothing(fields, names))))
+    missed = (*heard, *noticing_nothing(fields, names), *left_before_a_secret(real, names, events))
+    missed = tuple(dict.fromkeys(missed))
     events += tuple(
         deltas.AudienceSet(audience=audience, who=who) for audience, who in ((EXCEPT, missed), (ALSO, heard)) if who
     )

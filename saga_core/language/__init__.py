@@ -79,7 +79,7 @@ from saga_core.language.tokens import (
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_core.language.debts import Says, as_it_stands, is_debt, is_settled, sentences_of, settled, telling
+    from saga_core.language.debts import Says, as_it_stands, is_debt, is_settled, learns, sentences_of, settled, telling
 
 __all__ = [
     "AFTER_NO_TITLE",
@@ -130,6 +130,7 @@ __all__ = [
     "language_of",
     "language_of_files",
     "languages_in",
+    "learns",
     "looked_through",
     "match_name",
     "match_text",

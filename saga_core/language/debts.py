@@ -1,14 +1,15 @@
-"""Finds sentences about debts and deaths, and recognizes relation types that are debts."""
+"""Finds sentences about debts, deaths and who was told, and recognizes relation types that are debts."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import Flag, auto
 from functools import cache, lru_cache
 
-from saga_core.language.language import Language, every
+from saga_core.language.language import Language, any_of, every
 from saga_core.language.tables import SENTENCE_TITLE
-from saga_core.language.tokens import languages_in
+from saga_core.language.tokens import languages_in, mentions
 
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^;.!?。！？\n])+[.!?。！？]*")
 
@@ -64,6 +65,31 @@ def _says(sentence: str, languages: tuple[Language, ...]) -> Says:
     if owed.search(sentence) is not None:
         return Says.OWES
     return Says.DIES if died.search(sentence) is not None else Says.NOTHING
+
+
+# Who was told
+
+
+def learns(text: str, names: Sequence[str]) -> bool:
+    """Whether a text says that somebody with these names was told, or has learned of it: Morag told Roz that her father
+    is ill."""
+    if not any(mentions(text, each) for each in names):
+        return False
+    learning, negation = _learning(tuple(names)), _negation()
+    parts = (part for sentence in sentences_of(text) for part in re.split("[;；]", sentence))
+    found = ((part, learning.search(part)) for part in parts)
+    return any(said is not None and negation.search(part[: said.end()]) is None for part, said in found)
+
+
+@lru_cache(maxsize=256)
+def _learning(names: tuple[str, ...]) -> re.Pattern[str]:
+    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
+    return re.compile("|".join(f"(?:{each.story.learning(named)})" for each in every()), re.I)
+
+
+@cache
+def _negation() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.negation), re.I)
 
 
 # Kinds of relation

@@ -604,6 +604,8 @@ class StoryWords(Table):
     """A text says that NAMED is one of BEASTS."""
     beasts: Pattern = NEVER
     """Animals that live with people."""
+    kept: Pattern = NEVER
+    """A clause that says from whom something is kept: somebody does not or must not know it."""
     that: Pattern = NEVER
     """What stands between who says or knows something and what that is."""
     owed: Pattern = NEVER

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache, lru_cache
 
 from attrs import define, evolve, field, fields, frozen
 from cachetools import LRUCache
 
-from saga_core.language import AFTER_NO_TITLE, any_of, begins_about, every, mentions, sentences_of
+from saga_core.language import AFTER_NO_TITLE, begins_about, learns, mentions
 from saga_core.model import (
     MOMENT,
     Audience,
@@ -389,24 +388,7 @@ def _names(text: str, names: Sequence[str]) -> bool:
 
 
 def _learns(text: str, names: Sequence[str]) -> bool:
-    """Whether a text says that she was told, or has learned of it: Morag told Roz that her father is ill."""
-    if not any(each in text for each in names) or not _names(text, names):
-        return False
-    learning, negation = _learning(tuple(names)), _negation()
-    parts = (part for sentence in sentences_of(text) for part in re.split("[;；]", sentence))
-    found = ((part, learning.search(part)) for part in parts)
-    return any(said is not None and negation.search(part[: said.end()]) is None for part, said in found)
-
-
-@lru_cache(maxsize=256)
-def _learning(names: tuple[str, ...]) -> re.Pattern[str]:
-    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
-    return re.compile("|".join(f"(?:{pattern.learning(named)})" for pattern in (each.story for each in every())), re.I)
-
-
-@cache
-def _negation() -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.story.negation), re.I)
+    return any(each in text for each in names) and learns(text, names)
 
 
 def _came(live: LiveSession, state: WorldState, ids: frozenset[str], after: int) -> int:

@@ -23,7 +23,6 @@ from saga_core.model.entities import StoryPart
 from saga_core.naming import calls_herself, cast, evidence, forms, names
 from saga_core.projection import story
 from saga_core.recall import episodes, questions
-from saga_core.sessions import knowledge
 from saga_core.state_block import amounts as quantities
 from saga_core.state_block import by_names, parser, read_reply, records
 from saga_core.state_block import filter as echoes
@@ -77,10 +76,10 @@ def call_all() -> None:
     statuses._of_body()
     sources._confided()
     sources._buried()
-    knowledge._learning(tuple(_NAMES))
-    knowledge._negation()
     sources._called_animal(tuple(_NAMES))
     parser._goes_on("with Mara")
+    debts._learning(tuple(_NAMES))
+    debts._negation()
     sources._denied()
     sources._that()
     for name in ("unreal", "remote", "calling", "absent", "unaware"):

@@ -104,6 +104,22 @@ async def test_what_she_was_told_of_is_in_her_prompt_from_then_on() -> None:
         assert "forged" not in prompt(await group.begin("Mina"))
 
 
+async def test_a_member_is_not_told_a_secret_of_the_morning_after_she_was_left() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Nina", "I yawn.", "I drink.", location="boathouse", present=("Nina",))
+        note = "Mrs. Pell confessed that Nina's late husband was murdered; Nina must not know"
+        there = {"location": "stable yard", "location_moved": True, "present": ("Mrs. Pell",), "notes": note}
+        told = "Her husband was murdered. Nina must not know."
+        await group.say("Mrs. Pell", told, "At six I saddle my horse.", npc_separated=("Nina",), **there)
+        asked = prompt(await group.begin("Nina", "In the evening I visit Nina."))
+        assert "murdered" not in asked and "I yawn" in asked
+        group.history.pop()
+        await group.say("Nina", "I smile.", "I visit Nina.", location="boathouse", present=("Nina",))
+        assert "murdered" not in prompt(await group.begin("Nina", "She spoke of your husband."))
+        assert "murdered" in prompt(await group.begin("Mrs. Pell"))
+
+
 async def test_a_setting_turns_it_off() -> None:
     async with Saga.open(memory_config(default_world=None, group_knowledge=False)) as saga:
         group = Group(saga)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.sessions import unknown_here
 from saga_core.state_block import StatusChange
 from tests.core.frontend import Frontend, memory_config
+
+CONFESSED = "Mrs. Pell confessed to Sam that Nina's late husband was murdered; Nina must not know"
 
 
 async def test_a_turn_notes_who_was_there(tmp_path: Path) -> None:
@@ -226,3 +231,65 @@ async def test_what_is_told_under_a_part_of_a_name_is_known_to_who_did_it() -> N
             "Mara paid sixty pounds": ["Old Mara"],
             "지우가 편지를 열었다": ["한지우"],
         }
+
+
+@pytest.mark.parametrize(
+    ("report", "knows"),
+    [
+        ({"npc_separated": ("Nina",), "location_moved": True, "notes": CONFESSED}, False),
+        ({"notes": CONFESSED}, False),
+        ({"npc_separated": ("Nina",), "location": None, "notes": CONFESSED}, False),
+        ({"notes": "Secret: Mrs. Pell saw the murder"}, False),
+        ({"notes": "Mrs. Pell saw the murder; only Sam may hear of it, do not tell Nina"}, False),
+        ({"notes": "펠 부인이 살인을 보았다. 니나는 몰라야 한다"}, False),
+        ({"notes": "ペル夫人は殺人を見た。ニナに知られてはならない"}, False),
+        ({"notes": "佩尔夫人看见了凶案，不能让尼娜知道"}, False),
+        ({"event_trigger": "Mrs. Pell reveals the murder"}, False),
+        ({"present": ("Tobin",), "informed": ("Tobin 1",)}, False),
+        ({"present": ("Tobin",), "informed": ("Tobin 1", "Nina 1")}, True),
+        ({"notes": "Mrs. Pell brings bread"}, True),
+        ({"notes": "Nina confesses that she is afraid of horses"}, True),
+        ({"notes": "Sam confessed to Nina that he cannot read"}, True),
+        ({"notes": "Sam told Nina in secret that Mrs. Pell saw the murder"}, True),
+        ({"notes": "Mrs. Pell's secret is the murder; Nina already knows"}, True),
+        ({"notes": CONFESSED, "present": ("Mrs. Pell", "Nina")}, True),
+    ],
+)
+async def test_a_secret_told_after_somebody_was_left_is_not_known_to_her(report: dict[str, Any], knows: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "Rain.", "Tell a story. [Nina is a cellist.] [Mrs. Pell keeps house.]", "Be brief.")
+        await chat.say("I drink.", "Nina yawns by the fire.", location="boathouse", present=("Nina",))
+        there = {"location": "stable yard", "present": ("Mrs. Pell",), **report}
+        turn = await chat.say("At six I saddle my horse.", '"I saw it," says Mrs. Pell.', **there)
+        people = (await saga.memory.knowledge(turn.session.id, about=2))["people"]
+        known = {each["name"]: each["knows"] for each in people}
+        assert known["Nina"] is knows and all(known[who] for who in there["present"] if who != "Nina")
+
+
+@pytest.mark.parametrize(
+    ("note", "knows"),
+    [
+        ("서리가 서준에게 살인을 고백했다. 하은은 몰라야 한다", False),
+        ("서리의 비밀은 살인이다. 서준이 하은에게 그 일을 이미 알려 주었다", True),
+    ],
+)
+async def test_a_secret_is_kept_from_who_was_left_in_korean(note: str, knows: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "비가 온다.", "이야기를 쓴다.", "짧게.")
+        await chat.say("마신다.", "하은이 하품한다.", location="온실", present=("하은",))
+        there = {"location": "탑", "location_moved": True, "present": ("서리",), "npc_separated": ("하은",)}
+        turn = await chat.say("아침에 탑에 간다.", "서리가 목소리를 낮춘다.", notes=note, **there)
+        people = (await saga.memory.knowledge(turn.session.id, about=2))["people"]
+        assert {each["name"]: each["knows"] for each in people}["하은"] is knows
+
+
+async def test_a_narrator_is_told_of_a_secret_from_whom_the_player_had_left() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "Rain.", "Tell a story. [Nina is a cellist.] [Mrs. Pell keeps house.]", "Be brief.")
+        await chat.say("I drink.", "Nina yawns by the fire.", location="boathouse", present=("Nina",))
+        there = {"location": "stable yard", "location_moved": True, "present": ("Mrs. Pell",)}
+        said = '"Her husband was murdered. Nina must not know."'
+        await chat.say("At six I saddle my horse.", said, npc_separated=("Nina",), notes=CONFESSED, **there)
+        await chat.say("I visit Nina.", "Nina smiles.", location="boathouse", present=("Nina",))
+        asked = _unknown((await chat.begin('"Mrs. Pell told me of your husband, Nina."')).context.text)
+        assert asked == [f"Not known to Nina: {CONFESSED.partition(';')[0]}"]
