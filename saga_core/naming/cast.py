@@ -22,7 +22,21 @@ from itertools import pairwise, takewhile
 from attrs import evolve, frozen
 
 from saga_core.language import SENTENCE_TITLE, begins_about, caseless, fold_name, is_hangul, is_kana, mentions
-from saga_core.naming.forms import bare, fold, forms, is_title, known_as, name_words, parts, pattern_of, patterns_of
+from saga_core.naming.forms import (
+    bare,
+    contradicts,
+    fold,
+    forms,
+    is_title,
+    known_as,
+    name_words,
+    parts,
+    pattern_of,
+    patterns_of,
+    same_name,
+    untitled,
+    words_of,
+)
 
 _OPENING = ' \t>*#•·-–—[【「『(（"“'
 _CLOSING = ' \t*]】」』)）"”'
@@ -57,6 +71,11 @@ _WHO = re.compile(
 )
 """A pronoun, or a name."""
 _TWO_CAPITALS = re.compile(rf"{_BEFORE}{_WORD}\.? {_WORD}(?: {_WORD})?")
+_LABELLED = re.compile(r"(?P<label>[^:：\n]{1,60})[:：](?P<text>[^\n]{1,4000})")
+"""A line whose beginning is no name: ``Roz's description: Rosalind Hale, "Roz" to everyone``."""
+_CAPITALS = re.compile(
+    rf"(?:{SENTENCE_TITLE} )?[A-Z][\w’'-]{{0,24}}(?: [A-Z][\w’'-]{{0,24}}){{0,3}}(?=[,;:.]| [(\"“]| (?:is|was) |\Z)"
+)
 _KEY = re.compile(r"[ \t>*#•·\-–—\[]{0,12}(?P<key>[^:：\n]{1,20}?)[ \t*]{0,4}[:：][ \t*]{0,4}(?P<value>[^\n]{1,80})")
 _LONGEST = 40_000
 _MOST_ENTRIES = 200
@@ -79,12 +98,13 @@ def entry_of(card: str, name: str) -> CardEntry | None:
     """The only entry of ``card`` that ``name`` belongs to, or None.
 
     A name that heads an entry belongs to it, whatever other entries say. Then come the names that an entry marks, then
-    their parts.
+    their parts, then a title or the family name with some of them: Lady Evangeline, of Lady Evangeline Thorne.
     """
     wanted = {fold(form) for form in forms(name)}
     entries = entries_of(card[:_LONGEST])
-    for fits in (_is_head, _is_marked, _is_part):
-        found = [entry for entry in entries if any(fits(entry, each) for each in wanted)]
+    for fits in (_is_head, _is_marked, _is_part, _is_in_other_words):
+        names = (name,) if fits is _is_in_other_words else wanted
+        found = [entry for entry in entries if any(fits(entry, each) for each in names)]
         if found:
             return found[0] if len({entry.head for entry in found}) == 1 else None
     return None
@@ -104,6 +124,33 @@ def _is_marked(entry: CardEntry, folded: str) -> bool:
 
 def _is_part(entry: CardEntry, folded: str) -> bool:
     return any(_part_of(folded, each) for each in (entry.head, *entry.names))
+
+
+def _is_in_other_words(entry: CardEntry, name: str) -> bool:
+    """Whether a name in Latin script is one of the entry's with other titles, or its nickname with the family name.
+
+    With a title alone a family name is hers only if she has the title: another Ashby may be "Mr. Ashby".
+    """
+    words = words_of(bare(name))
+    plain = untitled(words)
+    if caseless(name) or len(words) < 2:
+        return False
+    for known in (words_of(each) for each in _in_full(entry)):
+        called = untitled(known)
+        is_given = plain[0] == called[0]
+        if (is_given or set(words) <= set(known)) and same_name(words, known) and not contradicts(words, known):
+            return True
+    return False
+
+
+def _in_full(entry: CardEntry) -> Iterator[str]:
+    """The names of an entry in Latin script, and its nicknames with the family name: Evie Thorne."""
+    names = [each for each in (entry.head, *entry.names) if not caseless(each)]
+    yield from names
+    family = untitled(entry.head.split(" "))[1:][-1:]
+    for each in names if family else ():
+        if " " not in each and not is_title(fold(each)):
+            yield f"{each} {family[0]}"
 
 
 def _part_of(folded: str, whole: str) -> bool:
@@ -270,6 +317,9 @@ def _of_line(line: str) -> Iterator[CardEntry]:
         head, rest = head[: verb.start()].strip(), head[verb.start() :] + rest
     head, *nicknames = known_as(head)[1:] or (head,)
     if not _is_name(head) or len(parts(head)) > 1:
+        labelled = _LABELLED.match(body)
+        if labelled is not None and _begins_with_name(labelled["text"]):
+            yield from _labelled(labelled["label"], list(_of_line(labelled["text"])))
         return
     marked = [*nicknames, *_first(head, rest)]
     if matched["remark"]:
@@ -298,6 +348,27 @@ def _of_line(line: str) -> Iterator[CardEntry]:
     names = dict.fromkeys(each for each in marked if fold(each) != fold(head) and each not in taken)
     yield CardEntry(head, tuple(names), body)
     yield from others
+
+
+def _labelled(label: str, found: list[CardEntry]) -> list[CardEntry]:
+    """The entries behind a label; none if it is another's: Roz's rival is not Roz, though she calls her "Rosie"."""
+    owners = [label[: label.index(link)].strip() for link in name_words("possessives") if link in label]
+    about = [each for each in found if not each.is_within]
+    is_own = all(
+        _is_head(each, fold(owner)) or _is_marked(each, fold(owner)) or _is_part(each, fold(owner))
+        for each in about
+        for owner in owners
+    )
+    return found if is_own else []
+
+
+def _begins_with_name(text: str) -> bool:
+    """Whether what stands behind a label is about one whom it begins with, in capitals, and no list of names."""
+    first = _CAPITALS.match(text.lstrip(_OPENING))
+    sentence = _SENTENCE.match(text)
+    listed = parts(sentence.group()) if sentence is not None else []
+    is_list = len(listed) > 2 and all(_is_name(each.strip(_OPENING + _CLOSING)) for each in listed)
+    return first is not None and not is_list
 
 
 def _subject_of(sentence: str, head: str, before: str) -> str:

@@ -9,6 +9,11 @@ from saga_core.model.world_state import WorldState
 from saga_core.naming import Evidence, Names
 from saga_core.naming.cast import entries_of, entry_of, stands_in_text_of
 
+ROZ = (
+    'Write a reply.\n[Roz\'s description: Rosalind Okonkwo-Hale, "Roz" to everyone but her aunt, who calls her Rosie. '
+    'Her ex-boyfriend, Dr. Finn Aldous ("Doc"), is the vet.]\n[Scenario: Jules has rented a room from Roz.]'
+)
+LADY = "Lady Evangeline Thorne"
 CARDS = {
     "in quotation marks": ('[Wren: Wren Calloway, 24. On the bills she is "The Sparrow".]', "The Sparrow", "Wren"),
     "within the name": ('Edwin "Ned" Marsh, 40, sexton.', "Ned", "Edwin Marsh"),
@@ -77,6 +82,13 @@ CARDS = {
     ),
     "with a word of kinship": ("한서진, 주장. 후배들은 서진 언니라고 부른다.", "서진 언니", "한서진"),
     "told to the model": ('You are Anna Vey, a sailor. Her crew calls her "Nines".', "Nines", "Anna Vey"),
+    "behind a label": (ROZ, "Rosie", "Rosalind Okonkwo-Hale"),
+    "behind a label, by her nickname and the family name": (ROZ, "Roz Okonkwo-Hale", "Rosalind Okonkwo-Hale"),
+    "of one whom a label's text tells of, with his title": (ROZ, "Dr. Aldous", "Dr. Finn Aldous"),
+    "behind a label, with a verb": ('About the heroine: Ada Lisle is a thief, "Vesper" to all.', "Vesper", "Ada Lisle"),
+    "a title and the given name": ('Lady Evangeline "Evie" Thorne: 26, widow.', "Lady Evangeline", LADY),
+    "a title and the nickname": ('Lady Evangeline "Evie" Thorne: 26, widow.', "Lady Evie", LADY),
+    "a title and the family name": ('Lady Evangeline "Evie" Thorne: 26, widow.', "Lady Thorne", LADY),
     "a childhood name": ("【阿沅】沈知沅，小名“圆圆”，新入宫。", "圆圆", "阿沅"),
 }
 
@@ -97,6 +109,13 @@ def test_a_name_belongs_to_the_entry_that_marks_it(card: str, name: str, head: s
         ("Rudd: preacher. The brothers Anders and Nils Lund, called Big Swede and Little Swede.", "Big Swede"),
         ('Mara and Tobin: twins, "the Pair".', "Mara"),
         ("Vesper, 30. Two women called Ruth matter to the story.", "Ruth"),
+        ('[Roz\'s rival: Hattie Brand, 40, who calls her "Rosie".]', "Rosie"),
+        ('Her dearest friends: Hattie, "the Duchess", and Doc.', "the Duchess"),
+        ("Her favourite things: Rain, and tea, which she calls Gold.", "Gold"),
+        ('Lady Evangeline "Evie" Thorne: 26, widow.', "Mrs. Thorne"),
+        ('Lady Evangeline "Evie" Thorne: 26, widow.', "Lord Evangeline"),
+        ('Captain Jonathan "Jack" Ashby: a rake.', "Mr. Ashby"),
+        ("Captain Jonathan Ashby: a rake.\nCaptain James Ashby: his father.", "Captain Ashby"),
         ("두꺼비 영감: 상인. 본명은 아무도 모른다.", "아무도"),
         ("", "Wren"),
     ],
