@@ -18,6 +18,7 @@ from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import (
     Labels,
     any_of,
+    begins_about,
     content_words,
     language_of,
     match_name,
@@ -510,7 +511,8 @@ class Recollection:
         words: Labels,
     ) -> Piece:
         """Return the piece of a turn. ``there`` are the characters present in that turn, ``here`` the mentioned ones
-        present now. The line marks those of ``here`` who were absent and do not know what happened."""
+        present now. The line marks those of ``here`` who were absent and do not know what happened: nobody told them,
+        and no event of the turn begins with them, as a quarrel on the telephone does."""
         depth = entry.document
         facts, line = told.facts, _line(told.said)
         text = bare = f"{words.turn.format(depth=depth)} {line}" if told.stamped or not line else line
@@ -523,7 +525,13 @@ class Recollection:
             text, bare = f"{bare}{one_line(facts)}", ""
         merged = scene.state.merged
         then = {merged.get(id_, id_) for id_ in there or ()}
-        away = [one_field(scene.state.name(id_)) for id_ in here if id_ not in then] if there is not None else ()
+        heard = scene.state.audiences.get(depth)
+        then |= {merged.get(id_, id_) for id_ in (heard.told if heard is not None else ())}
+        absent = [id_ for id_ in here if id_ not in then] if there is not None else ()
+        did = re.split(r"[|:,] ", facts) if absent else ()
+        names = {id_: scene.state.entities[id_].names for id_ in absent}
+        absent = [id_ for id_ in absent if not any(begins_about(each, name) for each in did for name in names[id_])]
+        away = [one_field(scene.state.name(id_)) for id_ in absent]
         if away:
             mark = words.not_there.format(names=", ".join(away))
             text, bare, brief = (f"{each} {mark}" if each else "" for each in (text, bare, brief))

@@ -50,6 +50,8 @@ class _Looked:
 
     people: frozenset[str] = frozenset()
     """The characters among whom all pairs were compared."""
+    turn: str = ""
+    """The turn whose characters they were. Another reply may take the player's questions with it."""
     asked: int = -EVERY
     """The depth at which the model was asked last."""
     open: dict[str, Doubt] = field(factory=dict)
@@ -72,7 +74,8 @@ class DoubtsJob(FollowingJob):
     _looked: LRUCache[str, _Looked] = field(factory=lambda: LRUCache(_KEPT))
 
     def views_rendered(self, live: LiveSession, turns: Sequence[str]) -> None:
-        """Look at the turn before the last one, which is part of the story from now on."""
+        """Look at what was played. A model is asked about the turn before the last one, which is part of the story from
+        now on; the player, whom a question costs nothing, at once."""
         if live.tree.get(live.head).depth > 1:  # of one turn nobody is met twice
             self.wake(live.session.id)
 
@@ -80,7 +83,7 @@ class DoubtsJob(FollowingJob):
         """Find the new doubts of a session, and ask about them."""
         try:
             live = await self.asking.live.get(session)
-            turn = live.tree.get(live.head).parent
+            turn = live.head if self.reader is None else live.tree.get(live.head).parent
             return DONE if turn is None else await self._look(live, turn)
         except NotFound:
             return DONE  # the session was deleted
@@ -98,11 +101,13 @@ class DoubtsJob(FollowingJob):
     async def _look(self, live: LiveSession, turn: str) -> Step:
         looked, state = self._looked.setdefault(live.session.id, _Looked()), await live.state(turn)
         people = frozenset(each.id for each in state.of_kind(Kind.CHARACTER))
-        if people != looked.people:
+        goes_on = looked.turn in live.tree and live.tree.is_ancestor(looked.turn, turn)
+        anew, looked.turn = self.reader is None and not goes_on, turn
+        if anew or people != looked.people:
             looked.people = people
             root = await live.state(live.tree.root)
             for doubt in [*doubts(state), *await _disguises(live, turn, state)]:
-                is_new = doubt.key not in looked.known and doubt.late not in root.entities
+                is_new = (anew or doubt.key not in looked.known) and doubt.late not in root.entities
                 if is_new and not _is_decided(live, state, doubt):
                     looked.open[doubt.key] = doubt
                     looked.known.add(doubt.key)

@@ -12,15 +12,17 @@ from attrs import frozen
 from saga_core.language import (
     begins_about,
     caseless,
+    clean_name,
     every,
     fold_name,
+    is_unspaced,
     match_text,
     mentions,
     speeches,
     without_speech,
 )
 from saga_core.model import ONE_PERSON, Entity, Event, Kind, WorldState, deltas
-from saga_core.naming.forms import bare, bare_title, contradicts, is_title, offices_in, untitled, words_of
+from saga_core.naming.forms import bare, bare_title, contradicts, is_title, name_words, offices_in, untitled, words_of
 from saga_core.naming.titled import core, is_bare_title
 
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -155,13 +157,26 @@ def _is_short_for(one: str, other: str) -> bool:
     return same >= _BEGINNING and (same == len(short) or (len(short) - same <= _ENDING < len(long) - same))
 
 
+def _is_anothers(one: str, other: str) -> bool:
+    """Whether the first name says whose somebody is, and the second is the owner's: 류진의 어머니, and 류진."""
+    for link in name_words("possessives"):
+        owner, found, whose = clean_name(one).partition(link)
+        # Without a space behind it the letter may be one of a name; in scripts that have none it is a word.
+        parted = whose[:1].isspace() or not found or is_unspaced(owner[-1:])
+        if owner and found and whose.strip() and parted and whose.strip() not in other:
+            mine, theirs = match_text(fold_name(owner)), match_text(fold_name(other))
+            if mine == theirs or alike(owner, other):
+                return True
+    return False
+
+
 @lru_cache(maxsize=16_384)
 def alike(one: str, other: str) -> bool:
     """Whether two names share more than a title, or one is the title of the other alone."""
     if bare_title(one) in offices_in(other) or bare_title(other) in offices_in(one):
         return True
     mine, theirs = words_of(one), words_of(other)
-    if contradicts(mine, theirs):
+    if contradicts(mine, theirs) or _is_anothers(one, other) or _is_anothers(other, one):
         return False
     if not caseless(one) or not caseless(other):
         named, other_named = untitled(mine), untitled(theirs)

@@ -173,8 +173,8 @@ def same_name(one: list[str], other: list[str]) -> bool:
         return True  # Professor Ilse Harrow, known as Professor Ilse
     if len(one) == 2 and len(known) == 1 and one[0] not in _FAMILIES and _given(one[1], known[0]):
         return True  # 리더 하진 is 서하진
-    if len(plain) == 2 and plain == known[::-1]:
-        return True  # Taschler Konrad is Konrad Taschler
+    if (len(plain) == 2 and plain == known[::-1]) or (plain != one == other[::-1]):
+        return True  # Taschler Konrad is Konrad Taschler, and 교장 백운 is 백운 교장
     if _family_and_title(one, other) or (one[-1:] != plain[-1:] and one[-1] in _ANY_HONORIFIC and plain == other[:1]):
         return True
     if plain == one and len(other) > 1 and known == one and not is_title(one[0]) and _is_person(one):

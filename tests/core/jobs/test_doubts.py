@@ -178,6 +178,13 @@ async def test_who_is_told_under_a_known_name_and_reported_under_a_new_one(reply
         ("Marta Ash", "Margaret Ash-Bell", False),
         ("The Grey Lady", "Thea", False),
         ("hooded woman", "Hood", False),
+        ("류진", "류진의 어머니", False),
+        ("하은이", "윤하은의 형", False),
+        ("Rosalind", "Rosalind's mother", False),
+        ("久世蓮", "久世蓮の母", False),
+        ("林晚晴", "林晚晴的二姨", False),
+        ("夏目", "座長の夏目", True),
+        ("고의영", "고의영 형사", True),
     ],
 )
 def test_a_name_that_begins_like_another_may_be_short_for_it(one: str, other: str, alike: bool) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from importlib.resources import files
+
 import pytest
 
 from saga_core.language import josa, mentions
@@ -30,6 +33,12 @@ from saga_core.state_block.amounts import split_amount
 )
 def test_a_particle_goes_by_how_a_word_is_read(word: str, pair: str, whole: str) -> None:
     assert josa(word, pair) == whole
+
+
+def test_the_particles_of_the_texts_are_the_one_after_a_consonant_and_the_one_after_a_vowel() -> None:
+    texts = (files("saga_core.language.ko") / "texts.toml").read_text(encoding="utf-8")
+    pairs = set(re.findall(r"\{\w+:([^{}]+/[^{}]+)\}", texts))
+    assert {"은/는", "과/와"} <= pairs <= {"은/는", "이/가", "을/를", "과/와", "으로/로"}
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,29 @@ async def test_the_narrator_is_told_who_was_not_there() -> None:
         assert line.endswith("(에르겐 없었음)")
 
 
+@pytest.mark.parametrize(
+    ("report", "marked"),
+    [
+        ({"event_trigger": "달의 문 비석을 에르겐이 보았다"}, True),
+        ({"event_trigger": "에르겐과 아리아가 달의 문 때문에 전화로 다퉜다"}, False),
+        ({"present": ("에르겐 (전화)",)}, False),
+    ],
+)
+async def test_who_took_part_from_elsewhere_is_not_told_as_absent(report: dict[str, Any], marked: bool) -> None:
+    async with Saga.open(memory_config()) as saga:
+        chat = Frontend(saga)
+        await chat.say("에르겐을 찾는다.", "에르겐이 반긴다.", present=("에르겐",))
+        await chat.say("떠난다.", "에르겐이 손을 흔든다.", npc_separated=("에르겐",), present=())
+        await chat.say("비석을 읽는다.", "비석에는 '달의 문'이라는 글이 있다.", **{"present": (), **report})
+        for number in range(8):
+            await chat.say(f"{number}번째 언덕을 넘는다.", "안개가 짙다.", present=())
+        await chat.say("다시 에르겐을 찾는다.", "에르겐이 또 반긴다.", present=("에르겐",))
+        del chat.history[:-2]
+        asked = await chat.begin("에르겐, 비석에 뭐라고 쓰여 있었지?")
+        (line,) = [each.text for each in asked.context.pieces if each.key[:5] == "turn:" and "달의 문" in each.text]
+        assert line.endswith("(에르겐 없었음)") is marked
+
+
 async def test_who_was_there_under_a_name_that_was_merged_was_there() -> None:
     async with Saga.open(memory_config()) as saga:
         chat = Frontend(saga)
