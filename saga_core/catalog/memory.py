@@ -20,6 +20,7 @@ from saga_core.catalog.former_names import former_names
 from saga_core.catalog.knowledge import people_who_know, what_is_known
 from saga_core.catalog.lines import LineOrigins, effect, plain_events, shown_line
 from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, put_rule, waiting
+from saga_core.catalog.who_stays import who_stays
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, NotFound, StoreError
@@ -242,13 +243,19 @@ class Memory:
         ]
 
     async def curated(self, session_id: str) -> dict[str, Any]:
-        """Return what curators know at the active head: findings, story, schedule, learned lore, memory blocks."""
+        """Return what curators know at the active head: findings, story, schedule, learned lore, memory blocks.
+
+        ``into`` of a finding is the id of the one whose name stays if two are one person, None for other findings.
+        """
         live = await self.directory.load(session_id)
         state = await live.state(live.head)
         return {
             "session": live.session.id,
             "turn": state.depth,
-            "findings": [{**asdict(each), "verdict": each.verdict or None} for each in state.findings],
+            "findings": [
+                {**asdict(each), "verdict": each.verdict or None, "into": who_stays(live, state, each.key)}
+                for each in state.findings
+            ],
             "story": [asdict(part) for part in state.story],
             "schedule": [
                 {

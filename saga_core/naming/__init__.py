@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.naming.cast import stands_in_text_of
-from saga_core.naming.doubts import Doubt, alike, calls_herself, disguise, doubts, made_one
+from saga_core.naming.doubts import Doubt, alike, calls_herself, disguise, doubts, is_nameless, made_one
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
     fold,
@@ -42,6 +42,7 @@ __all__ = [
     "is_form_of",
     "is_full_name",
     "is_last_part",
+    "is_nameless",
     "is_of_kind",
     "is_particular",
     "is_word_for_player",

@@ -255,3 +255,31 @@ def test_husband_and_wife_are_two() -> None:
         name: Entity(name, Kind.CHARACTER, name) for name in ("Mr. Marsh", "Mrs. Marsh", "Captain Vey", "Mr. Vey")
     }
     assert [(each.late, each.early) for each in doubts(WorldState(entities=people))] == [("Mr. Vey", "Captain Vey")]
+
+
+@pytest.mark.parametrize(
+    ("turns", "stays"),
+    [
+        (COOK, "Mrs. Pike"),
+        ((*COOK, *((f"Margery Pike sings of {song}.", "hp_change: 0") for song in ("rain", "ice"))), "Margery Pike"),
+        (
+            (
+                ("A woman nods: the old woman.", "location: inn\npresent: [old woman]"),
+                ("The old woman laughs. Rosa is her name.", "present: [Rosa]"),
+                ("The old woman was kind.", "hp_change: 0"),
+            ),
+            "Rosa",
+        ),
+    ],
+    ids=["the one met first, told more often", "the one met later, told more often", "the one who has a name"],
+)
+async def test_the_name_that_the_story_uses_stays(turns: tuple[tuple[str, str], ...], stays: str) -> None:
+    async with Saga.open(CONFIG) as saga:
+        session, names = await played(saga, *turns)
+        assert len(names) == 2
+        (finding,) = await findings(saga, session)
+        ids = {each["id"]: each["name"] for each in await saga.memory.entities(session)}
+        assert ids[finding["into"]] == stays
+        (gone,) = [each for each in finding["key"].split(":")[1:] if each != finding["into"]]
+        await saga.memory.correct(session, "merge", {"one": gone, "into": finding["into"]})
+        assert await people(saga, session) == [stays]

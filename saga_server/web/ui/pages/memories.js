@@ -10,6 +10,7 @@ import { introduced } from "../parts/events.js";
 import { Proposer, Standing, summed, Waiting } from "../parts/proposals.js";
 import { Sentence } from "../parts/sentence.js";
 import now from "../words/now.js";
+import people from "../words/people.js";
 import words from "../words/memories.js";
 
 const NONE = { entities: [], former: {} };
@@ -40,7 +41,7 @@ export function Page({ session }) {
     <${Read} from=${memories}>${memories.data && html`<${Learned} session=${session} found=${memories.data} query=${query} ask=${ask} changed=${changed} />`}<//>
     <div class="columns">
       <${Read} from=${changes} beside=${[memories]}>${changes.data && named && html`<${Changes} session=${session} rows=${changes.data.changes.filter((each) => !each.waiting)} names=${names} changed=${changed} />`}<//>
-      <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} changed=${changed} />
+      <${Read} from=${curation} beside=${[memories, changes]}>${curation.data && html`<${Findings} session=${session} rows=${curation.data.findings} names=${names} changed=${changed} />
         <${Story} session=${session} rows=${curation.data.story} changed=${changed} /><${Added} lore=${curation.data.lore} /><${Reviews} rows=${curation.data.reviews} changes=${changes.data?.changes ?? []} names=${names} />`}<//>
     </div>`;
 }
@@ -103,25 +104,31 @@ function Changes({ session, rows, names, changed }) {
   <//>`;
 }
 
-function Findings({ session, rows, changed }) {
+function Findings({ session, rows, names, changed }) {
   const t = useWords(words);
+  const p = useWords(people);
   const [run, running, error] = useRun();
-  const correct = (body) => run(async () => {
+  const [joining, join] = useState(null); // The question whose two are about to be made one.
+  const decide = (finding, verdict) => run(async () => {
     const where = path`api/sessions/${session}/changes`;
     const { tag } = await read(where);
-    const made = await write("POST", where, body, { condition: tag });
+    const made = await write("POST", where, { kind: "settle", finding: finding.key, verdict }, { condition: tag });
     changed(undefined, made.change);
   });
-  const decide = (finding, verdict) => { // The key of a question about two names has their ids.
-    const [, one, into] = finding.key.split(":");
-    return correct(verdict === "one" ? { kind: "merge", one, into } : { kind: "settle", finding: finding.key, verdict });
+  const done = (made) => {
+    join(null);
+    if (made) changed(undefined, made.change);
   };
+  const merge = ({ key, into }) => ({ kind: "merge", one: key.split(":").find((each, at) => at && each !== into), into }); // The key has their ids.
+  const named = (id) => brief(names.entities.find((each) => each.id === id)?.name ?? id, 60);
+  const says = ({ one, into }) => p("mergeSays", { one: named(one), into: named(into) });
   return html`<${Part} name="findings" title=${t("findings")}>
     ${rows.length === 0 && html`<p class="none">${t("noFindings")}</p>`}
     <${Failed} error=${error} />
     <ul class="lines">${rows.map((each) => html`<li key=${each.key} data-item="finding"><p><${Text} value=${each.text} /></p>
       ${each.verdict ? html`<span class="tag good">${t("verdict", { name: t(`decided_${each.verdict}`) })}</span>`
-        : html`<div class="actions">${(each.rule === "one_person" ? ["one", "two"] : ["error", "deliberate"]).map((verdict) => html`<button type="button" key=${verdict} data-action=${`settle-${verdict}`} disabled=${running} onClick=${() => decide(each, verdict)}>${t(`settle_${verdict}`)}</button>`)}</div>`}</li>`)}</ul>
+        : html`<div class="actions">${(each.rule === "one_person" ? [each.into && "one", "two"].filter(Boolean) : ["error", "deliberate"]).map((verdict) => html`<button type="button" key=${verdict} data-action=${`settle-${verdict}`} disabled=${running} aria-expanded=${verdict === "one" ? joining === each.key : null} onClick=${() => (verdict === "one" ? join(joining === each.key ? null : each.key) : decide(each, verdict))}>${t(`settle_${verdict}`)}</button>`)}</div>`}
+      ${joining === each.key && each.into && html`<${Correct} key=${each.key} session=${session} fields=${[]} make=${() => merge(each)} says=${says} done=${done} />`}</li>`)}</ul>
   <//>`;
 }
 
