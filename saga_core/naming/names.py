@@ -409,11 +409,22 @@ class Names:
         return found or self._in_latin(name)
 
     def _in_latin(self, name: str) -> str | None:
-        """The one character whose name in Hangul or kana ``name`` spells in Latin letters."""
-        everybody = self._every(Kind.CHARACTER) if name.isascii() else ()
-        fits = {each.id for each in everybody if any(is_spelled(name, known) for known in each.names)}
+        """The one character whose name in Hangul or kana ``name`` spells in Latin letters. In a list of as many such
+        names as there is company, none of which a text has, names in Han characters are those in the same order."""
+        if not name.isascii() or self.evidence.has(name):
+            return None
+        fits = {each.id for each in self._every(Kind.CHARACTER) if any(is_spelled(name, one) for one in each.names)}
         left = self._not_beside(sorted(fits), name)
-        return left[0] if len(left) == 1 else None
+        if len(left) == 1:
+            return left[0]
+        company = [id_ for id_ in self.state.present if id_ != self.state.player]
+        for names in self.lists:
+            if name not in names or len(names) != len(company) or any(map(self.evidence.has, names)):
+                continue
+            found = company[names.index(name)]
+            if all(map(str.isascii, names)) and not any(map(str.isascii, self._names_of(company))):
+                return found
+        return None
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""

@@ -56,7 +56,7 @@ SET = re.compile(
 """A command of a card with variables: ``_.set('hunger', 20, 12);``."""
 _ENDINGS = frozenset(word for each in every() for word in each.counted.endings)
 _OWNERS = frozenset(word for each in every() for word in each.counted.owners)
-_OWNED = re.compile(rf"\\A(?:{'|'.join(sorted(_OWNERS, key=len, reverse=True))})[._/]", re.IGNORECASE)
+_OWNED = re.compile(rf"\A(?:{'|'.join(sorted(_OWNERS, key=len, reverse=True))})[._/]", re.IGNORECASE)
 _OWNERS_BEGUN = frozenset(decomposed(word[:length]) for word in _OWNERS for length in range(1, len(word) + 1))
 _MOVES = re.compile(any_of(lambda each: f"{each.values.loss}|{each.values.gain}"), re.IGNORECASE)
 CHANGES = frozenset("change changed delta adjust diff difference adjustment shift modifier by".split())
