@@ -14,13 +14,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from saga_core.language import normalized, squash
+from saga_core.language import any_of, normalized, squash
 from saga_core.state_block.counted import (
     BEGINS,
     CHANGES,
     DRESS,
     GAINS,
     LOSSES,
+    MOVES,
     NEAR,
     POSSESSED,
     POSSESSIVE,
@@ -67,6 +68,11 @@ _RECORD = re.compile(
     r"(?P<key>(?<![^\W_])[A-Za-z][A-Za-z_]{1,20})[\"']?[ \t]*[:=>][ \t]*"
     r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|\[[^\[\]]*\]|[^,;\n<{}\[\]]+)"
 )
+_GAINS, _LOSSES = (
+    re.compile(rf"[\"']?(?:{any_of(words)})[\"']?[ \t]*:", re.IGNORECASE)
+    for words in (lambda each: each.values.gain, lambda each: each.values.loss)
+)
+"""The key of what was gained or lost, in any language: ``"新增": ["烧黑的印章"]``."""
 _VALUES = frozenset("value val new current now total amount set level score state status is after content text".split())
 _OTHERS = frozenset(
     "name who character npc person to from target towards old previous prev before was max maximum min minimum reason"
@@ -97,6 +103,8 @@ def is_doubtful(report: CountReport, own: Trackers, people: frozenset[str]) -> b
     if any(_INNER.search(value) and named_in(value, own) - {tracker.name} for value in report.values):
         return True
     if not _is_value(tracker, report.values) or squash(report.subject) in _RECORD_WORDS:
+        return True
+    if tracker.kind is TrackerKind.LIST and MOVES.fullmatch(report.subject):
         return True
     if any(squash(value.partition(":")[0]) in _RECORD_WORDS for value in report.values if ":" in value):
         return True
@@ -344,6 +352,8 @@ def _values(tracker: Tracker, chunk: str, sign: str = "") -> tuple[str, ...]:
     chunk = re.sub(r"\A[\s:=|>/.)\]\"'”’]+", " ", re.sub(rf"\A(?:{POSSESSIVE}){_NO_LETTER}", "", chunk))
     if re.match(r" [-–—] ", chunk):
         chunk = chunk[3:]
+    for pattern, key in ((_GAINS, "gained"), (_LOSSES, "lost")):
+        chunk = pattern.sub(f"{key}:", chunk)
     record = [(found["key"].casefold(), found["value"]) for found in _RECORD.finditer(chunk)]
     record = [(key, value) for key, value in record if key in _RECORD_WORDS]
     texts: list[str] = []

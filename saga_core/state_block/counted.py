@@ -56,9 +56,11 @@ SET = re.compile(
 """A command of a card with variables: ``_.set('hunger', 20, 12);``."""
 _ENDINGS = frozenset(word for each in every() for word in each.counted.endings)
 _OWNERS = frozenset(word for each in every() for word in each.counted.owners)
-_OWNED = re.compile(rf"\A(?:{'|'.join(sorted(_OWNERS, key=len, reverse=True))})[._/]", re.IGNORECASE)
+_OWNER = rf"(?:{'|'.join(sorted(_OWNERS, key=len, reverse=True))})[._/]"
+_OWNED = re.compile(rf"\A{_OWNER}", re.IGNORECASE)
+_PREFIXED = re.compile(rf"(?m:(?<=^)|(?<=[ \t\"'])){_OWNER}(?=\w)", re.IGNORECASE)
 _OWNERS_BEGUN = frozenset(decomposed(word[:length]) for word in _OWNERS for length in range(1, len(word) + 1))
-_MOVES = re.compile(any_of(lambda each: f"{each.values.loss}|{each.values.gain}"), re.IGNORECASE)
+MOVES = re.compile(any_of(lambda each: f"{each.values.loss}|{each.values.gain}"), re.IGNORECASE)
 CHANGES = frozenset("change changed delta adjust diff difference adjustment shift modifier by".split())
 GAINS = frozenset("add added gain gained plus increase increment inc".split())
 LOSSES = frozenset("remove removed lose lost minus decrease decrement dec subtract dropped".split())
@@ -92,8 +94,8 @@ def named_in(text: str, own: Trackers) -> set[str]:
 
 
 def without_heads(text: str) -> str:
-    """``text`` without the name of the report before each of its fields: ``State: weather: snow``."""
-    return _HEADED.sub(lambda found: "" if is_header(found["word"]) else found[0], text)
+    """``text`` without what stands before each of its fields: ``State: weather: snow``, ``player.hunger: 7``."""
+    return _HEADED.sub(lambda found: "" if is_header(found["word"]) else found[0], _PREFIXED.sub("", text))
 
 
 def assigned(command: re.Match[str]) -> str:
@@ -115,7 +117,7 @@ def trackers_in(text: str, own: Trackers, *, loosely: bool = False) -> Iterator[
         if tracker is None:
             continue
         suffix = text[end : found.end()]
-        if suffix and suffix not in _ENDINGS and not _MOVES.search(suffix):
+        if suffix and suffix not in _ENDINGS and not MOVES.search(suffix):
             continue
         before = text[max(0, start - NEAR) : start]
         is_key = _BEHIND.match(text, found.end()) and not (
@@ -134,7 +136,7 @@ def trackers_in(text: str, own: Trackers, *, loosely: bool = False) -> Iterator[
         if last is not None and last.tracker is tracker and not re.search(r"\w", text[last.end : start]):
             continue  # a coin of the same name
         operation = _OPERATION.search(before) if is_named else None
-        yield (last := Name(start, end if _MOVES.search(suffix) else found.end(), tracker, sign=_sign_of(operation)))
+        yield (last := Name(start, end if MOVES.search(suffix) else found.end(), tracker, sign=_sign_of(operation)))
 
 
 def _sign_of(operation: re.Match[str] | None) -> str:

@@ -374,11 +374,11 @@ def _coins_of(tracker: Tracker) -> tuple[tuple[tuple[str, int], ...], int]:
 
 def _coins_first(text: str, coins: str) -> str:
     """``text`` with each coin behind its number: ``{gold: 2, silver: 4}``, and two silver in Korean order."""
-    if not re.match(rf"[\s\"'{{(=]*(?:{coins})[^\d+\-]{{0,4}}[+\-]?\d", text, re.IGNORECASE):
+    if not re.match(rf"[\s\"'{{(=+-]*(?:{coins})[^\d+\-]{{0,4}}[+\-]?\d", text, re.IGNORECASE):
         return text
     return re.sub(
-        rf"(?P<coin>{coins})[^\d+\-,;]{{0,4}}(?P<count>[+\-]?\d[\d,]{{0,14}})",
-        lambda found: f"{found['count'].rstrip(',')} {found['coin']} ",
+        rf"(?P<sign>[+\-]?)(?P<coin>{coins})[^\d+\-,;]{{0,4}}(?P<count>[+\-]?\d[\d,]{{0,14}})",
+        lambda found: f"{found['sign']}{found['count'].rstrip(',')} {found['coin']} ",
         text,
         flags=re.IGNORECASE,
     )

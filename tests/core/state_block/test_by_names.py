@@ -117,3 +117,24 @@ def test_a_report_in_several_blocks_is_one() -> None:
     assert {each.tracker for each in reading.fields.counts} == {"hunger", "weather"}
     again = read_reply("Rain.\n\n```state\nhunger: 5\n```\n```state\nhunger: 6\n```", OWN)
     assert again.fields.counts == (CountReport("hunger", ("6",)),)
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("hunger: 5\nmood (Ada): -1\nmood (Ben): 3", {("mood", "Ada", "-1"), ("mood", "Ben", "3")}),
+        ("hunger: 5\nmood: Ada 0 -> 1", {("mood", "Ada", "0 → 1")}),
+        ('{"hunger": 5, "affection": {"Ada": {"before": 10, "after": 13}}}', {("affection", "Ada", "13")}),
+        ('{\\"hunger\\": 5, \\"mood\\": {\\"Ada\\": 2}}', {("mood", "Ada", "2")}),
+        ("hunger: 5\nclues:\n+ a key\n- a map", {("clues", "", "+a key, -a map")}),
+        ('{"hunger": 5, "clues": {"新增": ["key"], "移除": ["map"]}}', {("clues", "", "+key, -map")}),
+    ],
+)
+def test_habits_of_models_are_read(body: str, found: set[tuple[str, str, str]]) -> None:
+    counted = parse_block(body, own=OWN, people=PEOPLE).fields.counts
+    assert {(each.tracker, each.subject, ", ".join(each.values)) for each in counted} == {("hunger", "", "5"), *found}
+
+
+def test_an_empty_fence_before_a_report_is_no_report() -> None:
+    reading = read_reply("Rain.\n\n```state\n```\nlocation: hall\npresent: [Ada]\nmood: calm\nhp_change: -1\n", OWN)
+    assert reading.fields.location == "hall"

@@ -118,3 +118,20 @@ def test_the_result_does_not_depend_on_the_pieces(chosen: list[str], data: st.Da
         out, at = out + cut.feed(text[at:end]), end
     assert out + cut.finish() == shown
     assert cut.raw_blocks == whole.raw_blocks
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "1. location: Pier\n2. hunger: 7\n3. weather: rain",
+        "tracker_location: Pier\ntracker_hunger: 7\ntracker_weather: rain",
+        "player.hunger: 7\nplayer.weather: rain\nworld.location: Pier",
+        "🗓️ 1 | location: Pier | 🍞 hunger: 7\nweather: rain",
+    ],
+)
+def test_what_stands_before_a_name_is_no_prose(report: str) -> None:
+    found = CountedFilter(OWN)
+    for char in f"Rain.\n\n{report}":
+        found.feed(char)
+    found.finish()
+    assert [block.body.strip() for block in found.raw_blocks] == [report]

@@ -219,6 +219,8 @@ GOLD_COINS = tracker("gold", kind="money", steps="copper, 10 silver, 100 gold")
         (tracker("Silver purse", kind="money", steps="copper, 10 silver, 100 gold"), "+5", Reading(by=50)),
         (tracker("purse", kind="money", steps="5 nickel, 10 dime"), "3", Reading(15)),
         (PURSE, "=-3 gold 5 silver", Reading(-350)),
+        (PURSE, "-은화 7닢", Reading(by=-70)),
+        (PURSE, "+銀貨2枚、銅貨3枚", Reading(by=23)),
     ],
 )
 def test_a_bare_number_counts_the_coin_that_the_money_is_called_after_or_the_smallest(

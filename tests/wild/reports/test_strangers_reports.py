@@ -19,7 +19,7 @@ from saga_core.language import normalized
 from tests.core.frontend import Frontend
 
 HERE = Path(__file__).parent
-SETS = ("a", "b", "c", "d", "e", "f")
+SETS = ("a", "b", "c", "d", "e", "f", "g")
 LEAST = 0.97
 TRACKERS = ("hunger", "visits", "gold", "weather", "alarm", "clues", "outfit", "mood", "affection", "time")
 NAMES = {
