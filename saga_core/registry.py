@@ -162,6 +162,10 @@ def backend_of(kind: Kind, name: str, opener: object) -> Backend[Any]:
         return Backend(kind, name, opener)
     if kind in _AS_THEY_ARE and not callable(opener):
         return Backend(kind, name, partial(_as_it_is, opener))
+    if inspect.isfunction(opener):
+        raise BadInput(
+            f"{kind} backend {name!r}: {opener.__qualname__} opens nothing, for it is not asynchronous: write async def"
+        )
     raise BadInput(
         f"{kind} backend {name!r}: {opener!r} opens nothing; give a Backend, a class, or a coroutine function that "
         "takes OpenOptions"

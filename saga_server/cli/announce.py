@@ -67,6 +67,8 @@ def _key(config: Config) -> str:
 
 
 def _narrator(server: Server) -> str:
+    if server.narrators.beside:
+        return "built in, offline (models.narration)"
     if server.narrators.offline:
         return (
             "built in, offline: no provider is configured; set OPENAI_API_KEY, api_keys or providers.openai.base_url "

@@ -330,7 +330,8 @@ async def _providers(config: Config, report: DoctorReport) -> None:
         report.check(False, unheard)
         return
     if narrators.offline:
-        report.note("narrator: the built-in one, offline; no provider has a key or a base_url")
+        why = "models.narration: offline" if narrators.beside else "no provider has a key or a base_url"
+        report.note(f"narrator: the built-in one, offline; {why}")
         return
     report.note(f"extraction: replies without a state block are read by {_reader(config, narrators)}")
     wanted = narrators.routes("") if narrators.model else ()

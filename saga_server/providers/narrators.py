@@ -71,6 +71,8 @@ class Narrators:
     """``models.aliases``."""
     fallback: tuple[str, ...] = ()
     """``models.fallback``."""
+    beside: Mapping[str, Provider] = field(factory=dict)
+    """The configured providers beside the built-in narrator, for the models that work in the background."""
     narrated: Route | None = field(default=None, init=False)
     """The route of the last narration."""
     _windows: LRUCache[tuple[str, str, str], int] = field(factory=lambda: LRUCache(_TAUGHT), init=False)
@@ -87,16 +89,18 @@ class Narrators:
 
     @classmethod
     def from_config(cls, config: Config, environ: Mapping[str, str]) -> Narrators:
-        """Return the providers with a key or a base URL. Without any, only the built-in offline narrator is there."""
+        """Return the providers with a key or a base URL. Without any, or if ``models.narration`` wants it, the built-in
+        narrator tells the story."""
         found = {provider.name: provider for provider in _providers(config, environ)}
         model = config.models.narration
         if not found or model == OFFLINE:
-            return cls({OFFLINE: Provider(OFFLINE, OFFLINE, where="built in, no model")}, None)
+            built_in = {OFFLINE: Provider(OFFLINE, OFFLINE, where="built in, no model")}
+            return cls(built_in, None, config.models.aliases, beside=found)
         return cls(found, model, config.models.aliases, config.models.fallback)
 
     @property
     def offline(self) -> bool:
-        """Whether the built-in narrator is the only one."""
+        """Whether the built-in narrator tells the story."""
         return OFFLINE in self.providers
 
     def unheard(self, config: Config) -> str:
@@ -124,12 +128,12 @@ class Narrators:
 
     def route_of(self, model: str) -> Route:
         """Return the route for ``model``, ignoring ``models.narration``. Raises ``BadInput`` without a provider."""
-        if self.offline and model != OFFLINE:
+        if self.offline and model != OFFLINE and not self.beside:
             raise BadInput(
                 f"{model}: no provider has a key or a base_url; set OPENAI_API_KEY or another provider's key, or"
                 " providers.<name>.base_url"
             )
-        return Route(self.providers[OFFLINE], OFFLINE) if self.offline else self._route(model)
+        return Route(self.providers[OFFLINE], OFFLINE) if self.offline and model == OFFLINE else self._route(model)
 
     def routes(self, model: str, *, nameless: bool = False) -> tuple[Route, ...]:
         """Return the route for ``model`` and those of ``models.fallback``, each once. Raises like ``route``."""
@@ -141,14 +145,15 @@ class Narrators:
 
     def _route(self, asked: str) -> Route:
         wanted = self.aliases.get(asked, asked)
+        providers = self.beside or self.providers
         prefix, slash, rest = wanted.partition("/")
-        if slash and rest and prefix in self.providers:
-            return Route(self.providers[prefix], rest)
+        if slash and rest and prefix in providers:
+            return Route(providers[prefix], rest)
         family = next((name for start, name in _FAMILIES.items() if wanted.lower().startswith(start)), None)
         for name in (family, "openai"):
-            if name is not None and name in self.providers:
-                return Route(self.providers[name], wanted)
-        return Route(next(iter(self.providers.values())), wanted)
+            if name is not None and name in providers:
+                return Route(providers[name], wanted)
+        return Route(next(iter(providers.values())), wanted)
 
     def after(self, before: Narrators) -> Narrators:
         """Return these narrators with the connections and slots of ``before``, for providers that have not changed."""
@@ -167,7 +172,7 @@ class Narrators:
 
     def extraction(self, model: str | None) -> BackgroundModels | None:
         """Return the chat model for ``models.extraction``, or None if that is unset or there is no real provider."""
-        if model is None or model == OFFLINE or self.offline:
+        if model is None or model == OFFLINE or (self.offline and not self.beside):
             return None
         return BackgroundModels(self.narrator, self._route(model))
 
@@ -195,7 +200,7 @@ class Narrators:
         Models of all but the first provider are named ``provider/model``. Providers that list no models are
         left out. Raises ``UpstreamError`` when no provider can be asked.
         """
-        found = [*([self.model] if self.model else []), *self.aliases]
+        found = [*([self.model] if self.model else []), *(() if self.offline else self.aliases)]
         failure: UpstreamError | None = None
         listed = False
         for at, provider in enumerate(self.providers.values()):

@@ -10,7 +10,7 @@ from saga_core.errors import BadInput, ConfigError, UpstreamError
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.ports import ChatRequest, TextPart
 from saga_core.registry import OpenOptions
-from saga_server.providers.narrators import Narrators
+from saga_server.providers.narrators import Narrators, Route
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, closed_port, fails
@@ -32,7 +32,15 @@ class TestWhichProviders:
             assert narrators.route("").model == "offline"
 
     def test_the_built_in_one_can_be_chosen(self) -> None:
-        assert of(providers={"openai": LOCAL}, models={"narration": "offline"}).offline
+        narrators = of(providers={"openai": LOCAL}, models={"narration": "offline"})
+        assert narrators.offline
+        assert narrators.route("gpt-x").provider.name == "offline"
+
+    def test_beside_the_built_in_one_other_models_are_asked(self) -> None:
+        narrators = of(providers={"openai": LOCAL}, models={"narration": "offline", "aliases": {"small": "openai/m"}})
+        assert narrators.extraction("small") is not None
+        assert narrators.route_of("small") == Route(narrators.beside["openai"], "m")
+        assert of(models={"narration": "offline"}).extraction("m") is None
 
     @pytest.mark.parametrize(
         ("sections", "environ"),
@@ -276,7 +284,8 @@ class TestExtraction:
         ("sections", "model"),
         [
             ({}, "tiny-1"),
-            ({"models": {"narration": "offline"}, "providers": {"openai": LOCAL}}, "tiny-1"),
+            ({"models": {"narration": "offline"}}, "tiny-1"),
+            ({"models": {"narration": "offline"}, "providers": {"openai": LOCAL}}, None),
             ({"providers": {"openai": LOCAL}}, None),
             ({"providers": {"openai": LOCAL}}, "offline"),
         ],
