@@ -410,7 +410,8 @@ class Names:
 
     def _in_latin(self, name: str) -> str | None:
         """The one character whose name in Hangul or kana ``name`` spells in Latin letters. In a list of as many such
-        names as there is company, none of which a text has, names in Han characters are those in the same order."""
+        names as there is company, two or more and none of them in a text, names in Han characters are those in the same
+        order. A single one may be somebody new."""
         if not name.isascii() or self.evidence.has(name):
             return None
         fits = {each.id for each in self._every(Kind.CHARACTER) if any(is_spelled(name, one) for one in each.names)}
@@ -419,7 +420,7 @@ class Names:
             return left[0]
         company = [id_ for id_ in self.state.present if id_ != self.state.player]
         for names in self.lists:
-            if name not in names or len(names) != len(company) or any(map(self.evidence.has, names)):
+            if name not in names or not 1 < len(names) == len(company) or any(map(self.evidence.has, names)):
                 continue
             found = company[names.index(name)]
             if all(map(str.isascii, names)) and not any(map(str.isascii, self._names_of(company))):
