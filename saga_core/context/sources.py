@@ -35,7 +35,7 @@ from saga_core.context.model import (
 from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, any_of, content_words, fold_name, match_text, mentions, telling_nothing
+from saga_core.language import Labels, any_of, content_words, fold_name, frame_of, match_text, mentions, telling_nothing
 from saga_core.model import (
     ALIVE,
     DEAD,
@@ -309,12 +309,6 @@ def _buried() -> re.Pattern[str]:
     return re.compile(any_of(lambda each: each.story.body), re.I)
 
 
-@cache
-def _that() -> re.Pattern[str]:
-    """Matches the words between who says something and what is said. Compiled on first use."""
-    return re.compile(any_of(lambda each: each.story.that), re.I)
-
-
 # -- whether a later turn has told it --------------------------------------------------------------------------------
 
 
@@ -388,7 +382,7 @@ def _fact(found: Ignorance, state: WorldState, people: Sequence[tuple[str, str]]
     parts = clauses(found.text) or [found.text]
     kind = max(map(_kind, parts))
     part = " ".join(part for part in parts if not kind or _kind(part) == kind)
-    frame, _, what = _that().sub("\0", part, count=1).rpartition("\0")
+    frame, what = frame_of(part)
     about = named(what, people)
     if len(about) < 2 and frame:
         about |= {id_ for name, id_ in people if match_text(frame).startswith(name)}

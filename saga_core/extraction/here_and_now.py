@@ -15,7 +15,7 @@ from functools import cache
 from attrs import evolve
 
 from saga_core.extraction.statuses import status_of
-from saga_core.language import any_of, begins_about, learns, mentions, sentences_of
+from saga_core.language import any_of, is_confided, learns, mentions, sentences_of, tells_deed
 from saga_core.model import DEAD, Event, Kind, deltas
 from saga_core.naming import Names, parts_alone, remarked
 from saga_core.state_block import BlockFields, names_nobody, tells_little
@@ -24,7 +24,6 @@ _REMARK = re.compile(r"[^()（）\[\]【】\s][\s]*[(（\[【]([^()（）\[\]【
 """Matches the end of a name with a remark. In ``Joan (the kitchen (dream))`` the innermost remark counts."""
 _CLAUSES = re.compile("[;；]")
 _KEPT = re.compile(any_of(lambda each: each.story.kept), re.I)
-_SECRET = re.compile(any_of(lambda each: f"{each.story.secrets}|{each.story.kept}"), re.I)
 
 
 def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
@@ -105,12 +104,11 @@ def left_before_a_secret(fields: BlockFields, names: Names, events: Collection[E
     """The ids of people who were with the player before a turn that tells a secret, and were left in it.
 
     They may have been left before it was told, so they count as not having heard it. The report tells otherwise of whom
-    the secret itself begins with, of whom it says that she was told, and of whom it names, unless it was told where she
-    never was: it names somebody whom the player met only after that.
+    the secret itself begins with, and of whom it says that she was told. Whom it only names, it may be about.
     """
     state = names.state
     left = [event.who for event in events if isinstance(event, deltas.Separated) and event.who in state.present]
-    told = [text for text in (fields.notes, fields.event_trigger) if text and _SECRET.search(text)]
+    told = [text for text in (fields.notes, fields.event_trigger) if text and is_confided(text)]
     informed = {who for event in events if isinstance(event, deltas.AudienceSet) for who in event.who}
     if not left or not (told or informed):
         return []
@@ -125,14 +123,21 @@ def left_before_a_secret(fields: BlockFields, names: Names, events: Collection[E
         if not told:
             return who in informed or not met
         known = (*state.entities[who].names, *parts.get(who, ()))
-        if any(begins_about(each, name) and mentions(each, name) for each in clauses for name in known):
-            return True
-        if any(learns(each, known) for each in clauses):
-            return True
-        here = any(mentions(each, name) for each in clauses for name in known)
-        return here and met.isdisjoint(who for each in clauses for who in names.named_in(each))
+        return any(_is_subject(each, name, names) for each in clauses for name in known) or any(
+            learns(each, known) for each in clauses
+        )
 
     return [who for who in left if who not in met and not heard(who)]
+
+
+def _is_subject(clause: str, name: str, names: Names) -> bool:
+    """Whether a clause of a secret begins with somebody, or with her beside other people, and tells what she did."""
+    head, _, rest = clause.partition(name)
+    return (
+        mentions(clause, name)
+        and tells_deed(f"{name}{rest}", name, confided=True)
+        and all(names.find(Kind.CHARACTER, part) for part in names.parts(head))
+    )
 
 
 def moments(fields: BlockFields, names: Names) -> dict[str, str]:

@@ -25,12 +25,14 @@ from saga_core.language import (
     any_of,
     begins_about,
     caseless,
+    is_confided,
     is_debt,
     is_settled,
     mentions,
     sentences_of,
     settled,
     telling,
+    tells_deed,
     without_speech,
 )
 from saga_core.model import (
@@ -688,5 +690,6 @@ class _Reports:
         told = (*(fields.present or ()), *fields.npc_met, *fields.npc_separated)
         there = {state.player, *state.present, *(who for each in told for who in self._people(each))}
         known = {who: state.entities[who].names if who in state.entities else () for who in named}
-        part = (who for who in named if who in there or any(begins_about(event, name) for name in known[who]))
+        secret = is_confided(event)
+        part = (who for who in named if who in there or any(tells_deed(event, name, secret) for name in known[who]))
         return tuple(part) if named else (state.player,)

@@ -79,7 +79,20 @@ from saga_core.language.tokens import (
 from saga_core.lazy_face import lazy_face
 
 if TYPE_CHECKING:
-    from saga_core.language.debts import Says, as_it_stands, is_debt, is_settled, learns, sentences_of, settled, telling
+    from saga_core.language.debts import (
+        Says,
+        as_it_stands,
+        frame_of,
+        is_confided,
+        is_debt,
+        is_settled,
+        learns,
+        names_herself,
+        sentences_of,
+        settled,
+        telling,
+        tells_deed,
+    )
 
 __all__ = [
     "AFTER_NO_TITLE",
@@ -116,10 +129,12 @@ __all__ = [
     "fold_name",
     "folded_kana",
     "folded_terms",
+    "frame_of",
     "function_terms",
     "hangs_on",
     "has_katakana",
     "is_common",
+    "is_confided",
     "is_debt",
     "is_hangul",
     "is_kana",
@@ -137,6 +152,7 @@ __all__ = [
     "maybe_noun",
     "mentions",
     "mentions_folded",
+    "names_herself",
     "nfc",
     "normalized",
     "particle_stems",
@@ -154,6 +170,7 @@ __all__ = [
     "standing",
     "telling",
     "telling_nothing",
+    "tells_deed",
     "terms",
     "without_empty_lines",
     "without_needless_marks",

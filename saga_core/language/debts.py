@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from saga_core.language.language import Language, any_of, every
 from saga_core.language.tables import SENTENCE_TITLE
-from saga_core.language.tokens import languages_in, mentions
+from saga_core.language.tokens import begins_about, languages_in, mentions
 
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^;.!?。！？\n])+[.!?。！？]*")
 
@@ -68,6 +68,48 @@ def _says(sentence: str, languages: tuple[Language, ...]) -> Says:
 
 
 # Who was told
+
+
+def is_confided(text: str) -> bool:
+    """Whether a text tells something that few are told: a confession, a secret, who somebody really is."""
+    return _confided().search(text) is not None
+
+
+@cache
+def _confided() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: f"{each.story.secrets}|{each.story.kept}"), re.I)
+
+
+def tells_deed(statement: str, name: str, confided: bool) -> bool:
+    """Whether a statement begins with a name and tells what she did or is, which she knows. Whose she is she may not
+    know, if it is ``confided``: Mina is Ivo's daughter, only Nell knows."""
+    if not begins_about(statement, name):
+        return False
+    return not confided or _owned(name).match(statement) is None
+
+
+@lru_cache(maxsize=1_024)
+def _owned(name: str) -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.belonging(re.escape(name))), re.I)
+
+
+def names_herself(statement: str, names: Sequence[str]) -> bool:
+    """Whether a statement names somebody herself, not what is hers, and not in what it says that another told."""
+    frame, what = frame_of(statement)
+    named = frame or what
+    places = ((name, found.start()) for name in names for found in re.finditer(re.escape(name), named))
+    return any(begins_about(named[at:], name) and mentions(named, name) for name, at in places)
+
+
+def frame_of(text: str) -> tuple[str, str]:
+    """Who says or knows something, "" if the text only states it, and what that is."""
+    found = _that().search(text)
+    return (text[: found.start()], text[found.end() :]) if found is not None else ("", text)
+
+
+@cache
+def _that() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.that), re.I)
 
 
 def learns(text: str, names: Sequence[str]) -> bool:

@@ -609,6 +609,8 @@ class StoryWords(Table):
     """Animals that live with people."""
     kept: Pattern = NEVER
     """A clause that says from whom something is kept: somebody does not or must not know it."""
+    whose: Pattern = NEVER
+    """A sentence that begins by telling whose a character NAMED is."""
     that: Pattern = NEVER
     """What stands between who says or knows something and what that is."""
     owed: Pattern = NEVER
@@ -672,6 +674,10 @@ class StoryWords(Table):
     def learning(self, named: str) -> str:
         """A pattern of the character being told something, or learning it."""
         return self.informed.replace("NAMED", named)
+
+    def belonging(self, named: str) -> str:
+        """A pattern of the character being somebody's: a daughter, a debtor."""
+        return self.whose.replace("NAMED", named)
 
     def being_beast(self, named: str) -> str:
         """A pattern of the character being called an animal."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from attrs import define, evolve, field, fields, frozen
 from cachetools import LRUCache
 
-from saga_core.language import AFTER_NO_TITLE, begins_about, learns, mentions
+from saga_core.language import AFTER_NO_TITLE, is_confided, learns, mentions, names_herself, tells_deed
 from saga_core.model import (
     MOMENT,
     Audience,
@@ -333,7 +333,8 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
 
     A remark is judged by its statements, each of which begins with somebody. One that begins with her name, or with a
     part of it that names nobody else, and not with what is hers, tells what she did, which she knows. So does whoever
-    it names too and has come here with the one who did it: Tobin went to fetch Mina. A remark that says that she was
+    it names too and has come here with the one who did it, who was away: Tobin went to fetch Mina. A secret about her
+    she may not know, nor whose she is. A remark that says that she was
     told, or has learned of it, tells what she knows.
     """
     found: list[Unknown] = []
@@ -359,14 +360,15 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
                 people = [(*each.names, *parts.get(each.id, ())) for each in state.of_kind(Kind.CHARACTER)]
                 names = {who: (*known, *parts.get(who, ())) for who, known in names.items()}
             statements = _statements(text, people)
+        confided = is_confided(text)
         for statement in statements:
-            did = {who for who in names if _begins_about(statement, names[who])}
-            came = {_came(live, state, ids[who], depth) for who in did}
+            did = {who for who in names if _begins_about(statement, names[who], confided)}
+            came = set() if confided else {_came(live, state, ids[who], depth) for who in did} - {depth}
             for who in ignorant:
                 if not (
                     who in did
                     or _learns(text, names[who])
-                    or (came and _came(live, state, ids[who], depth) in came and _names(statement, names[who]))
+                    or (came and _came(live, state, ids[who], depth) in came and names_herself(statement, names[who]))
                 ):
                     found.append(Unknown(who, depth, statement))
     return found
@@ -379,12 +381,8 @@ def _statements(text: str, people: Sequence[Sequence[str]]) -> list[str]:
     return [text[at:to].rstrip() for at, to in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
-def _begins_about(text: str, names: Sequence[str]) -> bool:
-    return any(begins_about(text, each) and mentions(text, each) for each in names)
-
-
-def _names(text: str, names: Sequence[str]) -> bool:
-    return any(mentions(text, each) for each in names)
+def _begins_about(text: str, names: Sequence[str], confided: bool = False) -> bool:
+    return any(tells_deed(text, each, confided) and mentions(text, each) for each in names)
 
 
 def _learns(text: str, names: Sequence[str]) -> bool:

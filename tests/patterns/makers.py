@@ -80,8 +80,10 @@ def call_all() -> None:
     parser._goes_on("with Mara")
     debts._learning(tuple(_NAMES))
     debts._negation()
+    debts._confided()
+    debts._owned("Mara")
+    debts.names_herself("Mara says that she swims", ("Mara",))
     sources._denied()
-    sources._that()
     for name in ("unreal", "remote", "calling", "absent", "unaware"):
         here_and_now._remarks(name)
     evidence._mine()

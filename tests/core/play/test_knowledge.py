@@ -639,3 +639,25 @@ async def test_the_hint_shows_that_several_may_be_told(who: tuple[str, ...], hin
         await group.say("Doc", "So it is.", "Hello.", present=("Doc",), notes="The duke's letter is forged")
         await group.say("Doc", "There they are.", "And?", present=("Doc", *who))
         assert f"informed: {hint}" in await group.now("Doc", "Is the duke's letter forged?")
+
+
+@pytest.mark.parametrize(
+    ("father", "daughter", "secret"),
+    [
+        ("Ivo", "Mina", "Mina is Ivo's daughter; only Nell knows"),
+        ("이보", "미나", "미나는 이보의 딸이다. 넬리만 안다"),
+        ("伊沃", "米娜", "米娜是伊沃的女儿，只有奈儿知道"),
+    ],
+)
+async def test_a_member_is_not_told_an_event_that_is_a_secret_about_her(
+    father: str, daughter: str, secret: str
+) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say(daughter, "Hello.", "Hi.", present=(father, daughter))
+        await group.say(father, "She goes.", "And?", present=(father,), npc_separated=(daughter,))
+        await group.say(father, "It is so.", "Well?", present=(father,), event_trigger=secret)
+        assert secret in prompt(await group.begin(father, "Well?"))
+        group.history.pop()
+        await group.say(daughter, "I am back.", "Hi.", present=(father, daughter))
+        assert secret not in prompt(await group.begin(daughter, "Well?"))
