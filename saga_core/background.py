@@ -19,6 +19,7 @@ from attrs import define, field, frozen
 
 from saga_core.counters import Counters, set_log_context
 from saga_core.errors import LeaseLost, SagaError, in_words
+from saga_core.foreign import foreign
 
 # -- the foreground --------------------------------------------------------------------------------------------
 #
@@ -638,7 +639,8 @@ class Supervisor:
                 if self.may_work is not None and work.session and not await self.may_work(work.session):
                     job.forget(work.session)
                     return False
-                step = await job.step(work.session)
+                with foreign:
+                    step = await job.step(work.session)
         except LeaseLost as error:
             # The session's new owner finds its work in the journal.
             self.counters.add(f"{job.counter}.left_to_others")

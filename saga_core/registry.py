@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar, get
 from attrs import field, frozen
 
 from saga_core.errors import BadInput, SagaError, StoreCorrupt, StoreError, StoreTimeout, StoreUnavailable
+from saga_core.foreign import foreign
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -253,12 +254,14 @@ async def open_plugin(
     try:
         backend = load(kind, name)
         extra = backend.extra
-        opening = backend.open(options)
+        with foreign:
+            opening = backend.open(options)
         if not inspect.isawaitable(opening):
             raise BadInput(f"what opens {name} is not asynchronous; write it with async def")
         if kind not in ("state", "graph", "vector", "cache"):
-            return await opening
-        return await _in_time(opening, f"{at}: {name} did not open within {OPEN_SECONDS:g} s")
+            with foreign:
+                return await opening
+        return await _in_time(_opened(opening), f"{at}: {name} did not open within {OPEN_SECONDS:g} s")
     except SagaError as error:
         raise _named(error, at, name, options, options_at) from error.__cause__
     except Exception as error:
@@ -278,6 +281,11 @@ def _remedy(error: Exception, extra: str | None, options: OpenOptions, at: str, 
     if isinstance(error, ConnectionError | TimeoutError | gaierror):
         return f"start what it connects to, or correct its address in {at}"
     return f"check {options_at}options" + (f", rights and space at {options.path}" if options.path is not None else "")
+
+
+async def _opened(opening: Awaitable[Any]) -> Any:
+    with foreign:
+        return await opening
 
 
 async def _in_time(opening: Awaitable[Any], late: str) -> Any:
@@ -319,7 +327,8 @@ async def close_plugin(at: str, plugin: Any, *, warns: bool = True) -> None:
     told = ("%s: %s is still in aclose after %g s; %s", at, name, CLOSING_SECONDS, _SAFE)
     late = asyncio.get_running_loop().call_later(CLOSING_SECONDS, log.warning, *told) if warns else None
     try:
-        await plugin.aclose()
+        with foreign:
+            await plugin.aclose()
     except SagaError:
         raise
     except Exception as error:
@@ -343,7 +352,8 @@ def why(error: Exception) -> str:
 def _imported(kind: Kind, name: str) -> Backend[Any]:
     module, _, attribute = name.partition(":")
     try:
-        found: Any = import_module(module)
+        with foreign:
+            found: Any = import_module(module)
     except Exception as error:
         _check_there(f"{kind} backend {name!r}", module, error)
         raise StoreUnavailable(f"{kind} backend {name!r}: {module} cannot be imported: {why(error)}") from error
@@ -370,7 +380,8 @@ def _installed(kind: Kind, name: str) -> Backend[Any]:
         known = ", ".join(names(kind)) or "none are installed"
         raise BadInput(f"no {kind} backend {name!r}; known: {known}; or give the place of one, package.module:object")
     try:
-        found = point.load()
+        with foreign:
+            found = point.load()
     except AttributeError as error:
         raise BadInput(f"backend {point.name!r}: {point.module} has no {point.attr!r}") from error
     except Exception as error:
@@ -431,8 +442,9 @@ def entry_points(*, group: str) -> tuple[EntryPoint, ...]:
 
 def object_at(point: EntryPoint) -> Any:
     """Load what an entry point names. A class is called without arguments."""
-    found = point.load()
-    return found() if inspect.isclass(found) else found
+    with foreign:
+        found = point.load()
+        return found() if inspect.isclass(found) else found
 
 
 def unused() -> tuple[str, ...]:

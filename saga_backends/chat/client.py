@@ -24,7 +24,7 @@ from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.patience import WITHOUT_CONTENT, Patience
 from saga_backends.chat.reply import ModelReply
 from saga_backends.http_client import MOST_BODY, body_of, open_http, refusal
-from saga_backends.json_text import read_text
+from saga_backends.json_text import read_text, without_surrogates
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Passed, UsagePart
@@ -262,6 +262,9 @@ class ChatClient:
             request = self.http.build_request(method, path, headers=headers, **content)
             response = await self.http.send(request, stream=True)
         except UnicodeEncodeError:
+            sendable = without_surrogates(content.get("json"))
+            if sendable != content.get("json"):
+                return await self.send(method, path, headers, key, **{**content, "json": sendable})
             raise blame.unsendable() from None
         except httpx2.TimeoutException as error:
             raise blame.silent() from error

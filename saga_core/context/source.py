@@ -14,6 +14,8 @@ from saga_core.config import Config
 from saga_core.context.model import Piece, Section, one_line
 from saga_core.context.scene import Scene
 from saga_core.errors import BadInput
+from saga_core.foreign import foreign
+from saga_core.modules import LONGEST, is_line
 from saga_core.registry import OpenOptions
 from saga_core.stores.validate import check_object
 
@@ -76,7 +78,8 @@ class Guest:
 
     async def gather(self, scene: Scene, given: Given = NOTHING_GIVEN) -> Sequence[Piece]:
         """Return the source's pieces, each on one line and with its name. Raises ``BadInput`` for invalid pieces."""
-        offered: Any = await self._inner.gather(scene, given)
+        with foreign:
+            offered: Any = await self._inner.gather(scene, given)
         if not isinstance(offered, list | tuple):
             raise BadInput(f"gather gave a {type(offered).__name__}; give a list of pieces")
         if len(offered) > MOST:
@@ -143,8 +146,11 @@ def _checked(piece: Any, source: str) -> Piece:
     if not piece.key or not isinstance(piece.key, str):
         raise BadInput(f"a piece's key is {piece.key!r}; give a text that says what the piece is about")
     texts: list[Any] = [piece.text, piece.under, piece.bare, piece.within, piece.brief, *piece.shorter]
-    if not all(isinstance(text, str) for text in texts) or not piece.text.strip():
-        raise BadInput(f"the piece {piece.key!r} has {piece.text!r} as text; give a line of text")
+    if not all(map(is_line, [piece.key, *texts])) or not piece.text.strip():
+        raise BadInput(
+            f"the piece {piece.key!r:.80} has {piece.text!r:.80} as text; give a line of text of at most {LONGEST:,} "
+            "characters that UTF-8 can store"
+        )
     numbers: list[tuple[str, Any]] = [("score", piece.score), ("order", piece.order), *piece.why.items()]
     for what, value in numbers:
         if not isinstance(value, int | float) or not isfinite(value):

@@ -27,8 +27,6 @@ from saga_core.stores import CurationView
 from saga_core.strategies import Skipped, consolidate
 from saga_core.values import Proposal
 
-MOST = 40
-"""Maximum proposals of one review that are judged. Further ones are refused."""
 MAX_TEXT = 500
 BLOCK_CHARS = 2_000
 """Maximum characters of a memory block."""
@@ -56,10 +54,7 @@ def rule(view: CurationView, proposals: Sequence[Proposal], blocks: Sequence[str
     """
     judge = _Judge(view, replay(view), view.state, tuple(blocks))
     verdicts = []
-    for at, proposal in enumerate(proposals):
-        if at >= MOST:
-            verdicts.append(Ruling(proposal, False, f"more than {MOST} proposals in one review"))
-            continue
+    for proposal in proposals:
         verdict = judge.judge(proposal)
         if verdict.accepted:
             after = fold(judge.state, Delta(verdict.events), turn=judge.state.turn, depth=judge.state.depth)

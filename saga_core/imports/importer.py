@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from functools import lru_cache
 from importlib.metadata import EntryPoint
-from typing import Any, Protocol, get_args, runtime_checkable
+from typing import Any, Protocol, cast, get_args, runtime_checkable
 
 from attrs import frozen
 
 from saga_core.errors import BadInput
+from saga_core.foreign import foreign
 from saga_core.imports.foreign_file import ForeignFile, Source, opened
 from saga_core.imports.records import (
     Card,
@@ -107,27 +108,27 @@ def _importers(points: tuple[EntryPoint, ...]) -> Importers:
     failed: dict[str, str] = {}
     for point in sorted(points, key=lambda each: each.name):
         try:
-            found = object_at(point)
-        except (Exception, SystemExit) as error:  # one that exits must not end the server
-            failed[point.name] = why = f"{type(error).__name__}: {error}"
-            log.error("the importer %s (%s) cannot be loaded: %s", point.name, point.value, why)
-            log.debug("why the importer %s cannot be loaded", point.name, exc_info=error)
-            continue
-        try:
-            check_object(point.value, found, Importer)
-            kinds: Any = found.kinds
-            told = "give a mapping of each kind to its words"
-            if not isinstance(kinds, Mapping):
-                raise BadInput(f"{point.value}: its kinds is a {type(kinds).__name__}; {told}")
-            for kind, words in kinds.items():
-                if not (isinstance(kind, str) and isinstance(words, str)):
-                    raise BadInput(f"{point.value}: its kinds has {kind!r:.80}: {words!r:.80}; {told}")
+            with foreign:
+                loaded[point.name] = _checked(point.value, object_at(point))
         except BadInput as error:
             log.error("the importer %s cannot be used: %s", point.name, error)
             failed[point.name] = str(error)
-        else:
-            loaded[point.name] = found
+        except Exception as error:
+            failed[point.name] = why = f"{type(error).__name__}: {error}"
+            log.error("the importer %s (%s) cannot be loaded: %s", point.name, point.value, why)
+            log.debug("why the importer %s cannot be loaded", point.name, exc_info=error)
     return Importers(loaded, failed)
+
+
+def _checked(where: str, found: Any) -> Importer:
+    check_object(where, found, Importer)
+    kinds, told = found.kinds, "give a mapping of each kind to its words"
+    if not isinstance(kinds, Mapping):
+        raise BadInput(f"{where}: its kinds is a {type(kinds).__name__}; {told}")
+    for kind, words in kinds.items():
+        if not (isinstance(kind, str) and isinstance(words, str)):
+            raise BadInput(f"{where}: its kinds has {kind!r:.80}: {words!r:.80}; {told}")
+    return cast(Importer, found)
 
 
 def read_files(files: Iterable[tuple[str, Source]]) -> Reading:
@@ -153,17 +154,18 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
     if chosen is not None:
         name, importer = chosen
         try:
-            rows = _records(importer.read(file), among.kinds)
-            if not rows:
-                raise Unreadable(f"the importer {name} found nothing in it")
-            for each in (*(record for _, record in rows), *file.losses.listed()):
-                check_fields("read gave", each, longest=None)
-            return _found(file, rows)
+            with foreign:
+                rows = _records(importer.read(file), among.kinds)
+                if not rows:
+                    raise Unreadable(f"the importer {name} found nothing in it")
+                for each in (*(record for _, record in rows), *file.losses.listed()):
+                    check_fields("read gave", each, longest=None)
+                return _found(file, rows)
         except (Unreadable, OSError):
             raise
         except BadInput as error:
             raise _wrong(name, file, error) from None
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             log.exception("the importer %s failed at %s", name, file.name)
             raise Unreadable(_BROKEN.format(name, type(error).__name__)) from None
     if file.archive is not None and why is None:
@@ -187,7 +189,8 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
     chosen, surest, why = None, Fit.NONE, None
     for name, importer in among.loaded.items():
         try:
-            fit = importer.fits(file)
+            with foreign:
+                fit = importer.fits(file)
             if not isinstance(fit, Fit):
                 raise BadInput(f"fits gave {fit!r:.200}; give a Fit of saga_core.imports")
         except Unreadable as error:
@@ -198,7 +201,7 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
             continue
         except OSError:
             raise
-        except (Exception, SystemExit) as error:
+        except Exception as error:
             log.exception("the importer %s failed at %s", name, file.name)
             why = why or Unreadable(_BROKEN.format(name, type(error).__name__))
             continue

@@ -18,6 +18,7 @@ from saga_core.background import Job, Step, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
 from saga_core.errors import Conflict, SagaError
+from saga_core.foreign import foreign
 from saga_core.journal import keys
 from saga_core.registry import why
 from saga_core.stores import Batch, Curator, Key, StateKV
@@ -141,7 +142,8 @@ class ForgettingJob(Job):
             if curator is None:
                 raise SagaError(f"curator.backend is not {each.curator!r} any more; set it up again to forget there")
             async with asyncio.timeout(self.request_patience):
-                await curator.forget(each.session)  # type: ignore[attr-defined]
+                with foreign:
+                    await curator.forget(each.session)  # type: ignore[attr-defined]
         except Exception as error:  # noqa: BLE001 - of any author's code; the session is gone all the same
             late = f"no answer within {self.request_patience:g} s" if isinstance(error, TimeoutError) else ""
             reason = str(error) if isinstance(error, SagaError) else late or why(error)

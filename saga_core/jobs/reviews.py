@@ -20,6 +20,7 @@ from saga_core.background import DONE, Foreground, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters, set_log_context
 from saga_core.errors import BadInput, LeaseLost, NotFound, QuotaExceeded, SagaError, in_words
+from saga_core.foreign import foreign
 from saga_core.hosting import Admission
 from saga_core.ids import IdSource
 from saga_core.jobs.extraction import ExtractionJob
@@ -27,6 +28,8 @@ from saga_core.jobs.remote_state import ForgettingJob
 from saga_core.jobs.views import FollowingJob, ViewsJob
 from saga_core.journal import PendingWork
 from saga_core.model import Delta, Review, Source, deltas, edits, held
+from saga_core.modules import LONGEST as LONGEST_TEXT
+from saga_core.modules import is_line
 from saga_core.ports import Clock
 from saga_core.sessions import LiveSession, LiveSessions, SharedMemories, amend
 from saga_core.stores import CurationView, Curator
@@ -65,6 +68,8 @@ log = logging.getLogger("saga.curation")
 
 LONGEST = 5
 """Most intervals that one review covers."""
+_MOST, _TEXTS = 40, 1_000
+"""Most proposals of a review, and most texts and ids of a proposal."""
 _REASON = 300
 
 
@@ -423,12 +428,23 @@ class ReviewsJob(FollowingJob):
 
 async def _proposals(curator: Curator, view: CurationView) -> tuple[Proposal, ...]:
     """Ask a curator, which may be the code of others. Raises ``BadInput`` for what are no proposals."""
-    found: Any = await curator.review(view)
+    with foreign:
+        found: Any = await curator.review(view)
     if not isinstance(found, list | tuple):
         raise BadInput(f"review gave a {type(found).__name__}; give a tuple of saga_core.stores.Proposal")
-    for each in found:
+    taken: list[Proposal] = []
+    for each in found[:_MOST]:
         if not isinstance(each, Proposal):
             raise BadInput(f"review gave a {type(each).__name__} among its proposals; give saga_core.stores.Proposal")
         if not all(isinstance(text, str) for text in (each.kind, each.summary, *each.data.values())):
-            raise BadInput(f"the proposal {each.summary!r} has data that is no text: {dict(each.data)}; give texts")
-    return tuple(found)
+            raise BadInput(f"the proposal {each.summary!r:.80} has data that is no text: {each.data!r:.80}; give texts")
+        texts = (each.kind, each.summary, *each.turns, *each.entities, *each.data, *each.data.values())
+        if len(texts) <= _TEXTS and all(map(is_line, texts)):
+            taken.append(each)
+    if len(taken) < len(found):
+        log.warning(
+            "session %s: the %s curator gave %d proposals, and %d of them are left out: at most %d are taken, each "
+            "with at most %d texts and ids of at most %d characters that UTF-8 can store",
+            *(view.session, curator.info.name, len(found), len(found) - len(taken), _MOST, _TEXTS, LONGEST_TEXT),
+        )
+    return tuple(taken)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from saga_core.modules.fields import check_fields
+from saga_core.modules.fields import LONGEST, check_fields, is_line
 from saga_core.modules.module import NO_MODULES, Module, Modules, ModuleTurn, modules_that_fail, open_modules
 
-__all__ = ["NO_MODULES", "Module", "ModuleTurn", "Modules", "check_fields", "modules_that_fail", "open_modules"]
+__all__ = [
+    "LONGEST",
+    "NO_MODULES",
+    "Module",
+    "ModuleTurn",
+    "Modules",
+    "check_fields",
+    "is_line",
+    "modules_that_fail",
+    "open_modules",
+]

@@ -14,7 +14,7 @@ from attrs import fields, has
 
 from saga_core.errors import BadInput
 
-_LONGEST = 20_000
+LONGEST = 20_000
 """Characters of a text."""
 _LARGEST = 2**63
 _NAMES = {
@@ -29,7 +29,7 @@ _NAMES = {
 }
 
 
-def check_fields(where: str, given: Any, longest: int | None = _LONGEST) -> None:
+def check_fields(where: str, given: Any, longest: int | None = LONGEST) -> None:
     """Check the fields of an attrs object, and of those in it. Raises ``BadInput``, which names field and value.
 
     ``longest`` is the most characters of a text. With None, a text may be of any length.
@@ -101,6 +101,11 @@ def _plain(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
             return lambda value: isinstance(value, str) and _storable(value)
         return lambda value: type(value) is str and len(value) <= longest and _storable(value)
     return lambda value: type(value) is wanted
+
+
+def is_line(value: Any) -> bool:
+    """Whether a value is a text of at most ``LONGEST`` characters that UTF-8 can store."""
+    return isinstance(value, str) and len(value) <= LONGEST and _storable(value)
 
 
 def _storable(text: str) -> bool:

@@ -17,8 +17,9 @@ from attrs import define, field, frozen
 
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, StoreUnavailable
+from saga_core.foreign import foreign
 from saga_core.model import Delta, Event, WorldState, deltas, fold
-from saga_core.modules.fields import check_fields
+from saga_core.modules.fields import LONGEST, check_fields, is_line
 from saga_core.registry import entry_points, object_at
 from saga_core.trackers import Tracker
 
@@ -192,7 +193,8 @@ class Modules:
     def _safely(self, module: Module, step: str, ask: Callable[[Module], T]) -> T | None:
         mode = f"module.{module.name}"
         try:
-            found = ask(module)
+            with foreign:
+                found = ask(module)
         except Exception as error:
             log.exception("the module %s is left out of this turn", module.name)
             self._failing[mode] = step
@@ -232,8 +234,11 @@ def _lines(given: Iterable[str], method: str) -> tuple[str, ...]:
     if len(found) > _MOST:
         raise BadInput(f"{method} gave more than {_MOST:,} lines; give fewer")
     for each in found:
-        if not isinstance(each, str | int | float):
-            raise BadInput(f"{method} gave {each!r:.80} as a line; give texts")
+        if not (isinstance(each, int | float) or is_line(each)):
+            raise BadInput(
+                f"{method} gave {each!r:.80} as a line; give texts of at most {LONGEST:,} characters that UTF-8 can "
+                "store"
+            )
     return tuple(map(str, found))
 
 

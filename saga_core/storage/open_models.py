@@ -16,6 +16,7 @@ from saga_core import registry
 from saga_core.config import Config
 from saga_core.counters import Counters
 from saga_core.errors import BadInput, SagaError, UpstreamError
+from saga_core.foreign import foreign
 from saga_core.ports import (
     ChatModel,
     ChatPart,
@@ -86,7 +87,8 @@ class ForeignEmbedder:
         """See ``Embedder.embed``."""
         named = f"{self._where}: {self._given.id}"
         try:
-            vectors: Any = await self._given.embed(texts, mode)
+            with foreign:
+                vectors: Any = await self._given.embed(texts, mode)
         except SagaError:
             raise
         except Exception as error:
@@ -137,14 +139,15 @@ class ForeignChat:
         """See ``ChatModel.stream``."""
         named = f"{self._where}: {type(self._given).__name__}.stream"
         try:
-            stream: Any = self._given.stream(request, streaming=streaming)
-            if not isinstance(stream, AsyncIterable):
-                kind = type(stream).__name__
-                raise UpstreamError(f"{named} gives a {kind}; write it with async def, and yield each part")
-            parts: Any = stream.__aiter__()
-            async with aclosing(parts) if hasattr(parts, "aclose") else nullcontext():
-                async for part in parts:
-                    yield _checked_part(named, part)
+            with foreign:
+                stream: Any = self._given.stream(request, streaming=streaming)
+                if not isinstance(stream, AsyncIterable):
+                    kind = type(stream).__name__
+                    raise UpstreamError(f"{named} gives a {kind}; write it with async def, and yield each part")
+                parts: Any = stream.__aiter__()
+                async with aclosing(parts) if hasattr(parts, "aclose") else nullcontext():
+                    async for part in parts:
+                        yield _checked_part(named, part)
         except SagaError:
             raise
         except Exception as error:
@@ -152,7 +155,8 @@ class ForeignChat:
 
     async def models(self) -> list[str]:
         """See ``ChatModel.models``."""
-        return await self._given.models()
+        with foreign:
+            return await self._given.models()
 
     async def aclose(self) -> None:
         """See ``ChatModel.aclose``."""
@@ -195,7 +199,8 @@ class ForeignCounter:
     def count(self, text: str) -> int:
         """Tokens of ``text``."""
         try:
-            found = self.given.count(text)
+            with foreign:
+                found = self.given.count(text)
         except Exception as error:  # noqa: BLE001 - whatever it is, the story goes on
             why = f"{type(error).__name__}: {error}"[:_SHOWN]
         else:

@@ -29,6 +29,7 @@ from saga_core.errors import (
     StoreTimeout,
     StoreUnavailable,
 )
+from saga_core.foreign import foreign
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, restoring, tell_damage
@@ -135,7 +136,8 @@ async def health_of(store: Store | Curator, *, thorough: bool = False) -> Health
     """Return the health of a store or a curator, within ``CHECK_SECONDS``, or without an end if it is ``thorough``."""
     try:
         async with asyncio.timeout(None if thorough else CHECK_SECONDS):
-            found: Any = await store.check(thorough=thorough)
+            with foreign:
+                found: Any = await store.check(thorough=thorough)
     except TimeoutError:
         return Health(False, f"no answer within {CHECK_SECONDS:g} s")
     except StoreError as error:
@@ -245,7 +247,8 @@ class ForeignStore:
 
     async def _call(self, name: str, given: Callable[..., Awaitable[Any]], *args: Any, **named: Any) -> Any:
         try:
-            found = await given(*args, **named)
+            with foreign:
+                found = await given(*args, **named)
         except StoreError as error:
             if not isinstance(error, Conflict) and not str(error).startswith(self._where):
                 error.args = (f"{self._where}: {self.info.name}: {error}",)

@@ -17,6 +17,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from attrs import define, field, frozen
 
+from saga_core.foreign import foreign
 from saga_core.registry import entry_points
 from saga_server.http.errors import ErrorForm, openai_error
 
@@ -107,7 +108,8 @@ class Doors:
         found = entry_points(group=GROUP) if points is None else points
         for point in sorted(found, key=lambda each: each.name):
             try:
-                doors.add(point.name, point.load())
+                with foreign:
+                    doors.add(point.name, point.load())
             except Exception as error:  # noqa: BLE001 - the code of others; logged, and shown in the status
                 doors.failed[point.name] = reason = f"{point.value}: {str(error) or type(error).__name__}"
                 _log.error("the door %s is missing: %s", point.name, reason)

@@ -23,6 +23,7 @@ from cachetools import LRUCache
 
 from saga_core import Saga
 from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
+from saga_core.foreign import foreign
 from saga_core.ids import digest
 from saga_core.model import TurnKind
 from saga_core.play import PendingTurn
@@ -327,7 +328,8 @@ class Exchange:
         """Play the call to its end. Errors go to the followers, not to the caller."""
         end = "failed"
         try:
-            end = await self._play()
+            with foreign:
+                end = await self._play()
         except Exception as error:  # noqa: BLE001 - ``head`` raises it, or the stream reports it; logged if unexpected
             self._failure = error
             if self._head is not None:

@@ -14,9 +14,9 @@ import sys
 import threading
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from attrs import define, field
 
@@ -118,6 +118,18 @@ class WatchedLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self.watch = LoopWatch()
         super().__init__(_WatchedSelector(self.watch))
+
+    def run_until_complete(self, future: Generator[Any, None, T] | Awaitable[T]) -> T:
+        """Run until ``future`` is done. An exit or an interrupt in another task ends that task alone, and is logged."""
+        main: asyncio.Future[T] = asyncio.ensure_future(cast(Awaitable[T], future), loop=self)
+        while True:
+            try:
+                return super().run_until_complete(main)
+            except (SystemExit, KeyboardInterrupt) as error:
+                # The first Ctrl+C cancels the main task, and the second one is meant.
+                if main.done() or (isinstance(main, asyncio.Task) and main.cancelling()):
+                    raise
+                _log.error("a task ended with %s; the others go on", type(error).__name__, exc_info=error)
 
 
 def running_watch() -> LoopWatch | None:

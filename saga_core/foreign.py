@@ -1,0 +1,52 @@
+"""Calls the code of others: plugins, and what an embedding program passes in."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+
+
+class Foreign:
+    """Around a call of the code of others: whatever it raises arrives as an ``Exception``.
+
+    An exit, an interrupt or a cancellation of its own would end more than the call: the server, or the work of others.
+    It becomes an ``Exception`` of the same class name and message, as does an error whose message cannot be read.
+    The caller's own cancellation remains what it is.
+    """
+
+    def __enter__(self) -> None:
+        """Begin the call."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, GeneratorExit) or _is_cancelled(error):
+            return
+        text = _message(error)
+        if text is None or not isinstance(error, Exception):
+            told = "its message cannot be read" if text is None else text
+            raise type(type(error).__name__, (Exception,), {})(told) from error
+
+
+foreign = Foreign()
+
+
+def _is_cancelled(error: BaseException) -> bool:
+    """Whether an error is the cancellation of the task that makes the call."""
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # in a thread without a loop, where nothing is cancelled
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+def _message(error: BaseException) -> str | None:
+    """The message of an error; None if there is none to be had, or none that UTF-8 can store."""
+    try:
+        text = str(error)
+        text.encode()
+    except BaseException:  # noqa: BLE001 - also an exit from within
+        return None
+    return text
