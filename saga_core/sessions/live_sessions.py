@@ -60,7 +60,8 @@ class PreparedWorld:
 
 
 _STATES = 64
-_TURNS = 16
+_TURNS, _CHARACTERS = 16, 256_000
+"""Turns whose texts are held, and the characters of all of them. Of a longer turn, the text is held until it rests."""
 _IMAGES = 4
 _FOLDED, _STEP = 128, 0.02
 """Turns, and seconds of CPU time, for which is folded before the event loop gets control again."""
@@ -68,6 +69,10 @@ _READ = 256
 """Turns that are read before the event loop gets control again."""
 _INDEXED = 32
 """Episodes that are indexed before the event loop gets control again."""
+
+
+def _size(turn: Turn) -> int:
+    return min(max(len(turn.user) + len(turn.reply), _CHARACTERS // _TURNS), _CHARACTERS)
 
 
 @define(eq=False, repr=False)
@@ -85,7 +90,7 @@ class LiveSession:
     _images: LRUCache[str, GraphImage] = field(factory=lambda: LRUCache(_IMAGES))
     _drawn: tuple[str, GraphImage] | None = None
     """The newest image and its turn. The next image is rendered from it."""
-    _turns: LRUCache[str, Turn] = field(factory=lambda: LRUCache(_TURNS))
+    _turns: LRUCache[str, Turn] = field(factory=lambda: LRUCache(_CHARACTERS, _size))
     slots: dict[int, float] = field(factory=dict)
     """Timeline slot -> time of its last use."""
     timelines: dict[str, Timeline] = field(factory=dict)
@@ -320,7 +325,10 @@ class LiveSession:
         return PathEpisodes(self.tree, self.episodes, state.turn, state.untrue, self.world.language)
 
     def rest(self) -> None:
-        """Free what an idle session does not need: all images except the last, from which the next is rendered."""
+        """Free what an idle session does not need: all images except the last, from which the next is rendered, and the
+        text of a very long turn."""
+        if len(self._turns) == 1 and self._turns.currsize == _CHARACTERS:
+            self._turns.clear()
         self._images.clear()
         if self._drawn:
             turn, image = self._drawn

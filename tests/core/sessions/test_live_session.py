@@ -147,3 +147,17 @@ async def test_the_head_is_the_turn_recorded_last() -> None:
     assert live.head == live.tree.root
     await tell(live, "t1")
     assert live.head == "t1"
+
+
+async def test_the_texts_that_a_session_holds_are_bounded() -> None:
+    live = await Stage().begin()
+    for number in range(30):
+        await tell(live, f"t{number}", reply="비" * (1_000_000 if number % 7 == 0 else 30_000))
+        held = sum(len(turn.reply) for turn in live._turns.values())
+        assert held <= 256_000 or len(live._turns) == 1
+    assert len((await live.turn("t28")).reply) == 1_000_000, "it is read again"
+    live.rest()
+    assert not live._turns, "the text of a long turn is let go"
+    await live.turn("t29")
+    live.rest()
+    assert [*live._turns] == ["t29"]
