@@ -142,6 +142,11 @@ _WINDOW = 220
 """The number of characters next to the fixed words that are searched for a name."""
 
 
+_OPENED = re.compile(r"\A\s*[\[【<({][^\])】>}]*\Z")
+"""Fixed words behind a bracket that is closed behind the name: ``[Persona: Nell]``."""
+_CLOSED = re.compile(r"[\])】>}].*", re.DOTALL)
+
+
 @frozen
 class Telling:
     """A phrase with a name: fixed words before the name, or after it if ``behind``.
@@ -159,6 +164,8 @@ class Telling:
         for found in self.fixed.finditer(text):
             at = max(0, found.start() - _WINDOW) if self.behind else found.end()
             window = text[at : found.start() if self.behind else at + _WINDOW]
+            if not self.behind and _OPENED.search(found[0]):
+                window = _CLOSED.sub("", window, count=1)
             name = self.name.search(window) if self.behind else self.name.match(window)
             if name is not None:
                 yield name
@@ -172,7 +179,7 @@ def _telling(row: Mapping[str, str]) -> Telling:
     if "behind" in row:
         return Telling(re.compile(_pattern(row["behind"]), re.I), re.compile(name or _BEFORE), behind=True)
     if "headed" in row:
-        mark = r"[#>*\[【<_(~=-]{0,8}[ \t]{0,8}"
+        mark = r"[#>*\[【<{_(~=-]{0,8}[ \t]{0,8}"
         ends = r"[:：=–—-][ \t*]{0,8}|(?<=[:：])[ \t*]{0,8}|\n[\s>*•-]{0,12}"
         after = rf"[ \t]{{0,4}}[\])*_】>:：#~=]{{0,8}}[ \t]{{0,8}}(?:{ends})"
         key = rf"(?:(?:{row['key']})[ \t*]{{0,4}}[:：=][ \t*]{{0,6}})?"

@@ -46,6 +46,12 @@ def test_the_sentence_that_opens_a_chat_is_sure(system: str, name: str) -> None:
         ("유저의 이름은 강도윤이다.", "강도윤"),
         ("[강도윤] 플레이어의 캐릭터. 떠돌이 검사.", "강도윤"),
         ("# 플레이어\n강도윤. 떠돌이 검사.", "강도윤"),
+        ("[Persona: Nell Farrow]\nNell mends nets.", "Nell Farrow"),
+        ("[User's character: Nell Farrow] She mends nets.", "Nell Farrow"),
+        ("{Persona: Nell}", "Nell"),
+        ("[페르소나: 이서연]\n서연은 그물을 고친다.", "이서연"),
+        ("【プレイヤー：白石結衣】\n結衣は網を繕う。", "白石結衣"),
+        ("[用户: 林远]\n林远是渔夫。", "林远"),
         ("[湊の台詞や行動を勝手に決めないこと。]", "湊"),
         ("绝不替林渡说话或做决定。", "林渡"),
     ],
@@ -58,7 +64,6 @@ def test_other_words_about_the_player_are_likely(system: str, name: str) -> None
     ("words", "name"),
     [
         ("My name is Alex Reed. I came by the east road.", "Alex Reed"),
-        ("Alex. I came by the east road.", "Alex"),
         ("제 이름은 서도윤입니다.", "서도윤"),
         ("僕の名前はハルです。", "ハル"),
         ("我叫林渡。", "林渡"),
@@ -98,6 +103,10 @@ def test_a_frontends_word_for_the_player_is_no_name(system: str) -> None:
     assert told(system) is None
     assert told(system, {"role": "user", "content": "My name is Dana."}) == Persona("Dana")
     assert told(system, {"role": "user", "content": "I come in.", "name": "User"}) is None
+
+
+def test_a_word_that_begins_a_message_is_no_name() -> None:
+    assert told("", {"role": "user", "content": "Evening. I go to the loft alone with Tam."}) is None
 
 
 def test_whoever_a_reply_named_before_is_called_and_not_the_player() -> None:
