@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
+from itertools import dropwhile
 
 from attrs import frozen
 
@@ -159,6 +160,9 @@ _LEAST_FIELDS, _LEAST_TRACKERS = 3, 2
 _MOST_LOOKED_AT = 100_000
 """The characters of a reply in which lines are looked for that begin a report. Behind them all is shown."""
 _WINDOW = 80
+_BLANK_LINES = re.compile(r"(?:[ \t\r>]{0,60}+\n)++")
+"""There may be millions of them, so they are not looked at one by one, nor counted."""
+_INDENT = re.compile(r"[ \t\r>]{1,60}")
 _SIGNS = re.compile(r"[^\w\s]|[\d\n]")
 _END = "\0"
 """Stands behind a text that goes on, where nothing else may."""
@@ -235,6 +239,16 @@ class CountedFilter:
         out: list[str] = []
         at = 0
         while at < len(text):
+            if self._looked_at > _MOST_LOOKED_AT:
+                rest = self._taken() + text[at:]
+                self._end(out)
+                self._show(rest, out)
+                break
+            begun = self._line or self._passing or self._fields or self._heads or self._others
+            if not begun and (blank := _BLANK_LINES.match(text, at)):
+                self._lines.append(blank[0])
+                at = blank.end()
+                continue
             end = text.find("\n", at)
             piece, at = (text[at:], len(text)) if end < 0 else (text[at : end + 1], end + 1)
             if self._passing:
@@ -269,7 +283,9 @@ class CountedFilter:
     def _belongs(self) -> bool:
         """Whether each beginning of the line so far may belong to a report."""
         line = self._line.rstrip("\n")
-        if len(line) > _LONGEST_LINE or self._looked_at > _MOST_LOOKED_AT:
+        if not self._seen and (indent := _INDENT.match(line)):
+            self._seen = indent.end()
+        if len(line) > _LONGEST_LINE:
             return False
         while not (self._sure or self._fields) and self._seen < len(line):
             self._seen, self._looked_at = self._seen + 1, self._looked_at + 1
@@ -310,7 +326,7 @@ class CountedFilter:
     def _sort(self, line: str) -> _Line:
         line = without_heads(line)
         bare = line.strip()
-        if not bare:
+        if not bare.strip("> "):
             return _Line.BLANK
         if named_in(line, self._own) or ((key := _KEY.match(line)) and field_of(key["key"])):
             return _Line.STATES
@@ -356,8 +372,9 @@ class CountedFilter:
         if not self._lines:
             return
         text = "".join(self._lines)
-        if len(self._trackers) >= _LEAST_TRACKERS and self._is_report(text):
-            body = "".join(line for line in self._lines if not _FENCE.fullmatch(line))
+        lines = [*dropwhile(str.isspace, self._lines)]
+        if len(self._trackers) >= _LEAST_TRACKERS and self._is_report("".join(lines)):
+            body = "".join(line for line in lines if not _FENCE.fullmatch(line))
             self._blocks.append(RawBlock(body, closed=not ended, unfenced=True, open=ended))
             if _PANEL.search(text) or (not self._shown and _TOLD.search(text)):
                 self._show(text, out)

@@ -626,7 +626,9 @@ class ReportFilter(fences.GapFilter):
     def _read_line(self, text: str, pos: int) -> tuple[int, str]:
         """Continue a line that is held back. Returns the new position and the text that must be read again."""
         # Take no more than needed: the rest of a long line may begin many candidates, and is copied for each.
-        most = LONGEST + 1 - self._held if self._sure else max(_GLANCE, self._held)
+        most = max(_GLANCE, self._held)
+        if self._candidate is not None:
+            most = LONGEST + 1 - self._held if self._sure else min(most, LONGEST + 1 - self._held)
         stop = min(len(text), pos + max(most, 1))
         end = text.find("\n", pos, stop)
         ended = end >= 0
@@ -694,7 +696,7 @@ class ReportFilter(fences.GapFilter):
             if taken is Take.END and candidate.kind is ReportKind.TAGGED:
                 return self._close_tag(self._line)
             self._sure = taken is Take.YES or taken is Take.END
-        if self._sure and candidate.size + self._held > LONGEST:
+        if candidate.size + self._held > LONGEST:
             self._too_long = True
             return self._give_back(passing=True)
         if not ended:

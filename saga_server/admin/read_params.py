@@ -79,9 +79,13 @@ async def read_params(endpoint: Endpoint, request: web.Request, path: Mapping[st
 
 
 def _refuse_unknown(request: web.Request, params: Sequence[Param]) -> None:
-    """Raise ``RequestError`` for an unknown query parameter, so that a misspelt one is not silently ignored."""
+    """Raise ``RequestError`` for a query parameter that is unknown or given twice, so that none is silently ignored."""
     names = [param.name for param in params if param.spec.place == "query"]
-    for name in request.query:
+    seen = set[str]()
+    for name, _ in request.query.items():  # the keys alone are given once each
+        if name in seen:
+            raise RequestError(f"{name}: given twice; give it once", param=name)
+        seen.add(name)
         if name not in names:
             allowed = ", ".join(names) or "none"
             raise RequestError(f"{name}: unknown parameter; this path takes {allowed}", param=name)
@@ -137,7 +141,8 @@ def _found(param: Param, request: web.Request, path: Mapping[str, str], body: Ma
             if param.type is not str or value is None:
                 return value
             if not value.strip() and param.spec.narrows:
-                raise RequestError(f"{param.name}: {value!r} is blank; give a text, or leave it out", param=param.name)
+                told = f"{param.name}: {value!r} is blank; without it more would be removed; give a text"
+                raise RequestError(told, param=param.name)
             return value.strip() or None
         case "body":
             value = body.get(param.name)

@@ -68,7 +68,7 @@ def forget(place: Place, session: str | None, name: str | None, owner: str | Non
         raise click.UsageError("give a SESSION, with or without --name, or --owner alone")
     for given, value in (("SESSION", session), ("--name", name), ("--owner", owner)):
         if value is not None and not value.strip():  # a variable that is not set must not widen what is forgotten
-            raise click.UsageError(f"{given}: {value!r} is blank; give a text, or leave it out")
+            raise click.UsageError(f"{given}: {value!r} is blank; without it more would be forgotten; give a text")
     what = (
         f"the name {name!r} in session {session!r}"
         if name

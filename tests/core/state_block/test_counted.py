@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,7 +106,20 @@ def test_lines_without_end_are_not_looked_at_for_ever() -> None:
     assert found.feed(text) + found.finish() == text
 
 
-lines = st.sampled_from([*(line for report in REPORTS for line in report.split("\n")), STORY, "", "(", "**A**", "hung"])
+@pytest.mark.parametrize("unit", ["\n", "\t\n", " " * 61 + "\n", "\r\n", ">\n", "<state>", ".\n", "\u00a0\n"])
+def test_no_piece_of_a_long_reply_takes_long(unit: str) -> None:
+    found, text, longest, shown = BlockFilter(OWN), "a" + unit * (500_000 // len(unit)), 0.0, 0
+    for step in (*(partial(found.feed, text[at : at + 4_096]) for at in range(0, len(text), 4_096)), found.finish):
+        began = process_time()
+        shown += len(step())
+        longest = max(longest, process_time() - began)
+    assert shown == len(text)
+    assert longest < 0.5
+
+
+lines = st.sampled_from(
+    [*(line for report in REPORTS for line in report.split("\n")), STORY, "", "(", "**A**", "hung", ">", "> "]
+)
 
 
 @given(st.lists(lines, max_size=9), st.data())

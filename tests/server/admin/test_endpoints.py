@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_type_hints
 
 import pytest
 from aiohttp import web
 from attrs import define, fields, frozen, has
+from multidict import MultiDict
 
 from saga_core.curation import FIELDS
 from saga_server.admin.endpoint import JSON, Endpoint, in_query
@@ -98,7 +100,7 @@ def test_an_answer_is_what_its_schema_says() -> None:
 class Query:
     """As much of a request as reading its parameters needs."""
 
-    query: dict[str, str]
+    query: Mapping[str, str]
 
     def __getitem__(self, key: object) -> bytes:
         assert key is BODY
@@ -133,7 +135,7 @@ async def test_what_narrows_a_removal_refuses_a_blank(blank: str) -> None:
 
     endpoint = Endpoint("POST", "/api/x", removed, "", tags=("x",), reach="own")
     found: Any = Query({"name": blank})
-    with pytest.raises(RequestError, match=r"name: .* is blank; give a text, or leave it out"):
+    with pytest.raises(RequestError, match=r"name: .* is blank; without it more would be removed; give a text"):
         await read_params(endpoint, found, {})
 
 
@@ -152,6 +154,13 @@ async def test_what_is_wrong_is_told_with_field_value_and_remedy(query: dict[str
     with pytest.raises(RequestError) as found:
         await read(**query)
     assert (str(found.value), found.value.param) == (message, next(iter(query)))
+
+
+async def test_a_parameter_is_given_once() -> None:
+    endpoint = Endpoint("GET", "/api/x", take, "", tags=("x",), reach="own")
+    found: Any = Query(MultiDict([("name", "a"), ("name", "b")]))
+    with pytest.raises(RequestError, match="name: given twice; give it once"):
+        await read_params(endpoint, found, {})
 
 
 async def take(

@@ -258,7 +258,7 @@ class TestForget:
         for words in (["나의 모험", "--name", blank], [blank], ["--owner", blank]):
             refused = saga("forget", *words, "--yes")
             assert refused.exit_code == 2
-            assert "is blank; give a text, or leave it out" in refused.stderr
+            assert "is blank; without it more would be forgotten; give a text" in refused.stderr
         assert listed() == [kept]
 
     def test_the_same_again_finishes_what_failed(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
