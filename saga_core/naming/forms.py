@@ -10,6 +10,7 @@ from itertools import takewhile
 from saga_core.language import (
     all_of,
     any_of,
+    caseless,
     clean_name,
     every,
     fold_name,
@@ -21,6 +22,7 @@ from saga_core.language import (
 )
 
 _QUOTES = dict.fromkeys(map(ord, "'‘\"“”「」『』《》〈〉"))
+_MARKS = "'‘’\"“”「」『』"
 _LISTED = re.compile(r"[,，、]")
 _ARTICLE = re.compile(r"(?:the|an?|der|die|das|den|dem|le|la|les|el|los|las|il|lo|gli|os) (?=.)", re.I)
 _COMMON = re.compile(r"\A(?:an?|some|the|my|your) (?=[a-z])")
@@ -29,8 +31,11 @@ _POSSESSIVE = re.compile(r"(?P<head>.*\w)['’]s")
 _INDEFINITE = re.compile(r"(?:an?|some|another) (?=.)", re.I)
 _PART = re.compile(r"[・·,，、/:：>»–—]\s*|(?<=[^\x00-\x7f]) (?=[^\x00-\x7f])|(?<=\s)-\s")
 """The separators between the parts of a place's name."""
-_NICKNAME = re.compile(r"(?P<before>\S.*?)\s+[\"'“‘](?P<inner>[^\"'“”‘’]{2,})[\"'”’]\s*(?P<after>\S.*)")
-
+_QUOTED = re.compile(
+    r"[(（]?(?:\"([^\"]{2,40})\"|“([^“”]{2,40})”|„([^„“”]{2,40})[“”]|«([^«»]{2,40})»|「([^「」]{2,40})」|『([^『』]{2,40})』"
+    r"|(?<![A-Za-z0-9])['‘]([^'‘’]{2,40})['’](?![A-Za-z0-9]))[)）]?"
+)
+"""A nickname in quotation marks, maybe within parentheses."""
 
 _TITLES = all_of(lambda each: each.names.titles)
 _TITLES_AROUND = all_of(lambda each: each.names.titles_around)
@@ -98,7 +103,7 @@ def _forms(name: str) -> Iterator[str]:
     for stem in particle_stems(name):  # "서연이는" is "서연이" with a particle
         yield from particle_stems(stem)
     yield bare(name)
-    yield name.strip("'‘’\"“”「」『』")
+    yield name.strip(_MARKS)
     if owner := _POSSESSIVE.fullmatch(name):
         yield owner["head"]
     remark = _REMARK.fullmatch(name)
@@ -113,9 +118,9 @@ def _forms(name: str) -> Iterator[str]:
 
 
 def remarked(name: str) -> tuple[str, str] | None:
-    """A name and the remark in parentheses behind it; None if there is no remark."""
+    """A name without quotation marks around it, and the remark in parentheses behind it; None if there is no remark."""
     found = _REMARK.fullmatch(clean_name(name))
-    return (found["head"], found["remark"]) if found is not None else None
+    return (found["head"].strip(_MARKS) or found["head"], found["remark"]) if found is not None else None
 
 
 def bare(name: str) -> str:
@@ -309,10 +314,40 @@ def traces(words: Iterable[str]) -> set[str]:
 
 def known_as(name: str) -> tuple[str, ...]:
     """A known name; if it contains a nickname in quotation marks, also the name without it and the nickname."""
-    found = _NICKNAME.fullmatch(name)
+    return (name, *nicknamed(name))
+
+
+def _is_entitled(name: str) -> bool:
+    """Whether a text is a title beside a name: Widow Peg, not "the false Father Quinn"."""
+    words = words_of(name)
+    is_name = caseless(name) or all(word[:1].isupper() for word in name.split())
+    return is_name and untitled(words) != words and not all(map(is_title, words))
+
+
+@lru_cache(maxsize=4_096)
+def nicknamed(name: str) -> tuple[str, ...]:
+    """The name and the nickname in quotation marks of which a name consists: ``Margaret "Peg" Ashdown``.
+    A title with a name in parentheses counts too: ``Margaret Ashdown (Widow Peg)``.
+
+    Empty if it has no such nickname, or if what is left is no name: a member of "The Red Hand", 「山猫軒」の主人.
+    """
+    found = _QUOTED.search(name)
     if found is None:
-        return (name,)
-    return (name, f"{found['before']} {found['after']}".strip(), found["inner"])
+        remark = remarked(name)
+        return remark if remark is not None and _is_entitled(remark[1]) else ()
+    before, after = name[: found.start()], name[found.end() :]
+    gap = " " if before[-1:] == " " or after[:1] == " " else ""
+    whole, inner = clean_name(f"{before}{gap}{after}"), clean_name(next(filter(None, found.groups())))
+    whole = remark[0] if (remark := remarked(whole)) is not None else whole
+    words = bare(whole).split()
+    if not words or not inner or _QUOTED.search(whole) is not None or all(map(is_title, words)):
+        return ()
+    if caseless(whole):
+        is_role = any(pattern_of(row).fullmatch(whole) for row in ("role", "group"))
+        is_name = len(whole) > 1 and not is_role and not whole.startswith(tuple(name_words("possessives")))
+    else:
+        is_name = words[0][:1].isupper() and words[-1][:1].isupper()
+    return (whole, inner) if is_name else ()
 
 
 def _opposite(one: list[str], other: list[str]) -> bool:

@@ -36,6 +36,7 @@ from saga_core.naming.forms import (
     is_title,
     known_as,
     name_words,
+    nicknamed,
     offices_in,
     parts,
     patterns_of,
@@ -388,6 +389,8 @@ class Names:
             return self.state.player
         if kind is Kind.CHARACTER and bearer is not None:
             return bearer
+        if kind is Kind.CHARACTER and (known := nicknamed(clean_name(name))) and not self.knows(kind, name):
+            return next(iter(self._nicknamed(*known)), None)
         for form in forms(name):
             ids = self.bearers(kind, form)
             if ids and kind is Kind.CHARACTER and form != clean_name(name) and indefinite(name):
@@ -407,6 +410,16 @@ class Names:
             return None
         found = self._titled(name) or self._by_title(name) or self._by_evidence(name) or self._by_office(name)
         return found or self._in_latin(name)
+
+    def _nicknamed(self, name: str, nickname: str) -> list[str]:
+        """The ids of those who are known by a name, and of those known by the nickname in it and no other full name:
+        Margaret "Peg" Ashdown is Peg, and not Peg Miller."""
+        whole, short = self.find(Kind.CHARACTER, name), self.find(Kind.CHARACTER, nickname)
+        full, plain = words_of(name), untitled(words_of(nickname))
+        own = map(words_of, self._names_of([short] if short is not None else ()))
+        if not all(untitled(each) == plain or each == full or same_name(each, full) for each in own):
+            short = None
+        return list(dict.fromkeys(each for each in (whole, short) if each is not None))
 
     def _in_latin(self, name: str) -> str | None:
         """The one character whose name in Hangul or kana ``name`` spells in Latin letters. In a list of as many such
@@ -726,8 +739,12 @@ class Names:
         else:
             if kind is Kind.CHARACTER and self._remarked(name) == found:
                 self._unmask(name, found)
-            if not self.is_player(name):
-                self._learn(kind, name, found)
+            known = nicknamed(name) if kind is Kind.CHARACTER else ()
+            for other in self._nicknamed(*known)[1:] if known else ():
+                self._merge(other, found)
+            for each in known or (name,):
+                if not self.is_player(each):
+                    self._learn(kind, each, found)
         return found
 
     def _introducing(self, kind: Kind, name: str) -> list[str]:
@@ -739,6 +756,8 @@ class Names:
             return [uncommon(name)]
         if kind is not Kind.CHARACTER:
             return [name]
+        if known := nicknamed(name):
+            return list(known)
         if (remark := remarked(name)) is not None and not any(map(str.isdigit, remark[1])):
             name = remark[0]
         plain = next((form for form in forms(name) if form != name), name)
@@ -752,9 +771,12 @@ class Names:
         remark = remarked(name)
         assert remark is not None
         for mask in self.bearers(Kind.CHARACTER, remark[0]):
-            known = self.state.entities.get(mask)
-            if known is not None and mask not in (bearer, self.state.player) and self.state.entities.get(bearer):
-                self.introduced.append(deltas.Merged(mask, bearer))
+            self._merge(mask, bearer)
+
+    def _merge(self, gone: str, into: str) -> None:
+        """Make two characters of the state one. The player's character stays."""
+        if {gone, into} <= self.state.entities.keys() and gone not in (into, self.state.player):
+            self.introduced.append(deltas.Merged(gone, into))
 
     def learn(self, id_: str, name: str, kind: Kind = Kind.CHARACTER) -> None:
         """Record another name of a character, or of an entity of another ``kind``."""

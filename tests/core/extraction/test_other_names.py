@@ -96,3 +96,52 @@ def test_who_gets_a_name_is_the_same_under_it(name: str, status: str, other: str
     state = play(f"location: X\npresent: [{name}]", named, f"present: [{other}]")
     (names,) = [{each, *aliases} for each, aliases in people(state).items()]
     assert other in names and len(names) == 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ('Margaret Ashdown "Widow Peg"', "Widow Peg", "Margaret Ashdown", 'Margaret "Peg" Ashdown', "Peg"),
+        ("Margaret Ashdown 'Widow Peg'", "Margaret 'Peg' Ashdown", "Widow Peg", "Margaret Ashdown"),
+        ("Margaret Ashdown (“Widow Peg”)", "Widow Peg", "Margaret Ashdown"),
+        ("Margaret Ashdown (Widow Peg)", "Widow Peg", "Margaret Ashdown"),
+        ("Margaret Ashdown", '"Widow Peg" (Margaret Ashdown)', "Widow Peg"),
+        ("Widow Peg", '"Widow Peg" Margaret Ashdown', "Margaret Ashdown"),
+        ("Widow Peg", 'Margaret "Peg" Ashdown', "Margaret Ashdown"),
+        ('Margaret "Peg" Ashdown (asleep)', "Peg", "Margaret Ashdown"),
+        ("김서연 '쥐방울'", "쥐방울", "김서연"),
+        ("김서연「쥐방울」", "쥐방울", "김서연"),
+        ("田中一郎「ネズミ」", "ネズミ", "田中一郎"),
+        ("「ネズミ」田中一郎", "田中一郎", "ネズミ"),
+        ("王小明“老鼠”", "老鼠", "王小明"),
+        ("“老鼠”王小明", "王小明", "老鼠"),
+    ],
+)
+def test_a_name_with_a_nickname_in_one_field_is_one_person(fields: tuple[str, ...]) -> None:
+    state = play("location: X", *(f"present: [{name}]" for name in fields))
+    ((name, _),) = people(state).items()
+    assert not set(name) & set("\"'“”「」()"), "the name and the nickname are two names"
+
+
+@pytest.mark.parametrize("given", ["Widow Peg, Margaret Ashdown", "Margaret Ashdown, Widow Peg"])
+def test_two_who_turn_out_to_be_one_under_name_and_nickname_are_one(given: str) -> None:
+    state = play(f"location: X\npresent: [{given}]", 'present: [Margaret "Widow Peg" Ashdown]')
+    assert len(people(state)) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Peg Miller", 'Margaret "Peg" Ashdown'),
+        ("The Red Hand", 'a member of "The Red Hand"'),
+        ("Red", 'the "doctor"'),
+        ("山猫", "「山猫」の主人"),
+        ("붉은 손", '"붉은 손" 부하'),
+        ("老鼠", "“老鼠”的成员"),
+        ("Bo", "Mina (Tom's aunt)"),
+        ("Bo", "Mina (asleep)"),
+    ],
+)
+def test_a_quotation_that_is_no_nickname_makes_nobody_one(first: str, second: str) -> None:
+    state = play(f"location: X\npresent: [{first}]", f"present: ['{second.replace(chr(39), chr(39) * 2)}']")
+    assert len(people(state)) == 2 and len(people(state)[first]) <= 1
