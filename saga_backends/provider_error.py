@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any
+from unicodedata import normalize
 
 from attrs import field, frozen
 
@@ -52,10 +53,14 @@ _FINE = (None, "", 0, 200, "0", "200", "ok", "success")
 _WRONG_KEY = "API_KEY_INVALID"
 """The reason that Google gives with status 400 for a wrong key. Other providers answer 401."""
 _PASSING = (408, 409, 425, 429)
-_BREAKS = r"[\s\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*"
-"""White space and invisible characters, which may stand inside a key that a provider quotes."""
+_BREAK = r"\s\u00ad\u061c\u180e\u200b-\u2015\u2028-\u202f\u2060-\u206f\ufeff-"
+"""White space, invisible characters and hyphens, which may stand inside a key that a provider quotes."""
+_CUT = r"(?:\.{2,}|\*{2,}|\u2022{2,})"
+"""What stands for the middle of a key that is quoted in short."""
 _LONG = 8
 """The number of characters from which a key is also hidden inside a longer word."""
+_SHOWN = 4
+"""The number of characters at an end of a key by which a short form of it is known."""
 _SPENT = ("insufficient_quota", "billing_hard_limit_reached")
 
 
@@ -188,12 +193,18 @@ class Blame:
 
     def hide(self, text: str) -> str:
         """Return ``text`` with all keys replaced by ``(key)``."""
+        found = plain = normalize("NFKC", text)  # letters of full width are letters
         for secret in self.secrets:
-            if len(secret) < _LONG:  # a placeholder such as "x", which occurs inside many words
-                text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "(key)", text)
-            else:
-                text = re.sub(_BREAKS.join(map(re.escape, secret)), "(key)", text, flags=re.IGNORECASE)
-        return _KEY_LIKE.sub("(key)", text)
+            letters = re.sub(f"[{_BREAK}]", "", secret)
+            if len(letters) < _LONG:  # a placeholder such as "x", which occurs inside many words
+                found = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "(key)", found)
+                continue
+            first, last = re.escape(secret[:_SHOWN]), re.escape(secret[-_SHOWN:])
+            short = rf"(?<!\w){first}[\w-]{{0,99}}{_CUT}[\w-]{{0,99}}|{_CUT}[\w-]{{0,99}}{last}(?!\w)"
+            whole = f"[{_BREAK}]*".join(map(re.escape, letters))
+            found = re.sub(f"{whole}|{short}", "(key)", found, flags=re.IGNORECASE)
+        found = _KEY_LIKE.sub("(key)", found)
+        return text if found == plain else found
 
     def _remedy(self, status: int) -> str:
         if status in self.remedies:
@@ -229,6 +240,25 @@ def shorten(text: str) -> str:
     line = " ".join(text.split())
     line = line if line.isprintable() else "".join(each if each.isprintable() else "\ufffd" for each in line)
     return line if len(line) <= 300 else line[:297] + "..."
+
+
+def masked(value: Any, mask: Callable[[str], str]) -> Any:
+    """Return plain data with every text masked: reasons may quote what a provider said."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {name: masked(part, mask) for name, part in value.items()}
+    return [masked(part, mask) for part in value] if isinstance(value, list | tuple) else value
+
+
+_REASONS = ("refusal", "finishReason", "finishMessage", "promptFeedback")
+
+
+def masked_reasons(fields: Mapping[str, Any], mask: Callable[[str], str]) -> Mapping[str, Any]:
+    """Return fields of a reply with a provider's reasons masked. Its ratings, citations and grounding stay."""
+    about = fields.get("google")
+    found = {name: masked(value, mask) if name in _REASONS else value for name, value in fields.items()}
+    return {**found, "google": masked_reasons(about, mask)} if isinstance(about, Mapping) else found
 
 
 def error_in(value: Mapping[str, Any], shape: Sequence[str]) -> Any:

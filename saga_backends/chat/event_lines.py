@@ -28,7 +28,7 @@ class ErrorEvent(str):
 class EventLines:
     """Splits bytes into the ``data`` of server-sent events.
 
-    Only CR LF and LF end a line. U+2028 and similar characters may occur in JSON texts and do not end a line.
+    CR LF, LF and CR end a line. U+2028 and similar characters may occur in JSON texts and do not end a line.
     """
 
     bare: bool = False
@@ -36,6 +36,7 @@ class EventLines:
     loose: bytearray = field(factory=bytearray, init=False)
     """The lines that are no fields of an event, such as those of a JSON object that came instead of a stream."""
     _begun: bool = field(default=False, init=False)
+    _after_cr: bool = field(default=False, init=False)
     _rest: bytearray = field(factory=bytearray, init=False)
     _data: list[bytes] = field(factory=list, init=False)
     _size: int = field(default=0, init=False)
@@ -44,6 +45,10 @@ class EventLines:
 
     def feed(self, chunk: bytes) -> Iterator[str]:
         """Yield the data of the events that ``chunk`` completes. Raises ``UpstreamError`` for one without end."""
+        if self._after_cr:
+            chunk = chunk.removeprefix(b"\n")  # the rest of a CR LF
+        self._after_cr = chunk.endswith(b"\r")
+        chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         self._rest += chunk
         if b"\n" not in chunk:  # do not search a long incomplete line again for each chunk
             if len(self._rest) > LONGEST_LINE:
@@ -52,12 +57,12 @@ class EventLines:
         *lines, rest = bytes(self._rest).split(b"\n")
         self._rest = bytearray(rest)
         for line in lines:
-            yield from self._line(line.removesuffix(b"\r"))
+            yield from self._line(line)
 
     def finish(self) -> Iterator[str]:
         """Return the data of a last event that is not followed by an empty line."""
         rest, self._rest = bytes(self._rest), bytearray()
-        yield from self._line(rest.removesuffix(b"\r"))
+        yield from self._line(rest)
         yield from self._line(b"")
 
     def _line(self, line: bytes) -> Iterator[str]:

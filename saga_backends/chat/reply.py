@@ -11,7 +11,7 @@ from saga_backends.chat.dialect import Pieces
 from saga_backends.chat.event_lines import ErrorEvent
 from saga_backends.chat.finish_reason import BROKEN, finish_reason
 from saga_backends.json_text import MOST_IN_EVENT, MOST_VALUES, TooManyValues, read_text
-from saga_backends.provider_error import Blame, error_in, shorten
+from saga_backends.provider_error import Blame, error_in, masked_reasons, shorten
 from saga_core.errors import UpstreamError
 from saga_core.language import Unrepeated
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart
@@ -134,8 +134,10 @@ class ModelReply:
             if isinstance(part, TextPart) and self.beginning:
                 repeats = self._repeats.setdefault(part.index, Unrepeated(self.beginning))
                 part = TextPart(repeats.feed(part.text), part.index)
-            if isinstance(part, ExtraPart) and part.fields.get("refusal"):
-                self._refused.add(part.index)
+            if isinstance(part, ExtraPart):
+                part = ExtraPart(masked_reasons(part.fields, self.blame.hide), part.index)
+                if part.fields.get("refusal"):
+                    self._refused.add(part.index)
             if not isinstance(part, TextPart) or part.text:
                 self._count(part)
                 yield part

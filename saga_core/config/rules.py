@@ -271,7 +271,9 @@ class Words(Rule):
 
     def stored(self, value: Any) -> Any:
         """Return the texts as a tuple."""
-        given = isinstance(value, list | tuple) and all(isinstance(word, str) and word.strip() for word in value)
+        given = isinstance(value, list | tuple) and all(
+            isinstance(word, str) and word.strip() and word.isprintable() for word in value
+        )
         if not given or (self.of and not set(value) <= set(self.of)):
             raise RuleBroken(f"give a list of {'some of ' + ', '.join(self.of) if self.of else 'texts'}")
         return tuple(value)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from aiohttp import web
 from attrs import evolve
 
+from saga_backends.provider_error import masked
 from saga_core import Saga
 from saga_core.errors import BadInput, NotFound, OwnedElsewhere, SagaError
 from saga_core.world import UnknownWorld
@@ -31,7 +32,7 @@ from saga_server.admin.parameters import (
     TurnId,
 )
 from saga_server.admin.reply import filled
-from saga_server.http import BEARER, done_by_owner, longest_wait, mask_of, masked, saga_of
+from saga_server.http import BEARER, done_by_owner, longest_wait, mask_of, saga_of
 
 if TYPE_CHECKING:
     from saga_core.maintenance import Gone

@@ -11,6 +11,7 @@ from aiohttp import web
 from attrs import evolve
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from saga_backends.provider_error import masked
 from saga_core.background import DrainReport, Waiting
 from saga_core.errors import ConfigError, NotFound, SagaError, StoreError
 from saga_server.admin import answers
@@ -33,7 +34,6 @@ from saga_server.http import (
     WORKER,
     RequestError,
     mask_of,
-    masked,
 )
 from saga_server.process import Reloaded, running_watch
 from saga_server.tenancy import tenancy_of

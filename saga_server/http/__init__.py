@@ -18,7 +18,7 @@ from saga_server.http.app_keys import (
 from saga_server.http.bodies import BODY, LIMIT
 from saga_server.http.callers.auditing import ACTION, BY_TOOL, Action, audited, saga_id
 from saga_server.http.callers.identity import BEARER, KEY_REQUIRED, Bearer
-from saga_server.http.callers.redaction import mask_of, masked
+from saga_server.http.callers.redaction import mask_of
 from saga_server.http.client_request import (
     MAX_CHOICES,
     ClientRequest,
@@ -175,7 +175,6 @@ __all__ = [
     "listen",
     "longest_wait",
     "mask_of",
-    "masked",
     "merge_events",
     "one_model",
     "only_header_text",

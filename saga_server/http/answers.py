@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 from attrs import define, field
 
+from saga_backends.provider_error import masked_reasons
 from saga_core.billing import Bill
 from saga_core.errors import UpstreamError
 from saga_core.model import Turn
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
-from saga_server.http.callers.redaction import masked_reasons
 from saga_server.http.errors import describe
 from saga_server.http.reply_format import Choice, ReplyFormat, header_text
 

@@ -56,7 +56,14 @@ async def _message(request: web.Request) -> bytes:
     """Return the message as SAGA reads it, so that the package reads nothing else. Raises ``RequestError``."""
     if len(request[BODY]) > _MOST_BYTES:
         raise RequestError(f"the message is larger than {_MOST_BYTES >> 10} KB", param="body", status=413)
-    return to_json(await json_of(request, most=_MOST_VALUES)).encode()
+    message = await json_of(request, most=_MOST_VALUES)
+    if isinstance(message, dict) and "id" in message:
+        given = message["id"]
+        if isinstance(given, float) and given.is_integer():
+            message["id"] = int(given)  # 2.0 is the number 2
+        elif type(given) not in (int, str):  # the package would take it for a notification, and answer nothing
+            raise RequestError(f"id: {to_json(given):.40} is no id; give a text or a whole number", param="id")
+    return to_json(message).encode()
 
 
 class _Exchange:

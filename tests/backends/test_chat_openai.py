@@ -463,6 +463,15 @@ def test_events_in_whole_pieces_are_those_that_come_byte_by_byte(pieces: list[by
     assert one == other
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_every_line_end_of_server_sent_events_is_one(end: bytes) -> None:
+    sent = end.join([b": ping", b"data: 1", b"", b"event: error", b"data: 2", b"data: 3", b"", b"data: 4", b""])
+    for size in (1, 2, 7, 1_000):
+        lines = EventLines()
+        found = [told for at in range(0, len(sent), size) for told in lines.feed(sent[at : at + size])]
+        assert found == ["1", "2\n3"] and list(lines.finish()) == ["4"], size
+
+
 INDEXES = st.sampled_from([0, 1, -1, None, "0", True])
 TEXTS = st.sampled_from(["a", "", None, 3, ["a"]])
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from aiohttp import web
 
@@ -52,22 +51,3 @@ def mask_of(request: web.Request) -> Callable[[str], str]:
     """What hides secrets from a caller, and paths and servers from everybody but administrators."""
     mask, bearer = request.app[CURRENT].mask, request.get(BEARER)
     return mask if bearer is not None and bearer.role == "admin" else mask.for_players
-
-
-def masked(value: Any, mask: Callable[[str], str]) -> Any:
-    """Return plain data with every text masked: reasons may quote what a provider said."""
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, Mapping):
-        return {name: masked(part, mask) for name, part in value.items()}
-    return [masked(part, mask) for part in value] if isinstance(value, list | tuple) else value
-
-
-_REASONS = ("refusal", "finishReason", "finishMessage", "promptFeedback")
-
-
-def masked_reasons(fields: Mapping[str, Any], mask: Callable[[str], str]) -> Mapping[str, Any]:
-    """Return fields of a reply with a provider's reasons masked. Its ratings, citations and grounding stay."""
-    about = fields.get("google")
-    found = {name: masked(value, mask) if name in _REASONS else value for name, value in fields.items()}
-    return {**found, "google": masked_reasons(about, mask)} if isinstance(about, Mapping) else found

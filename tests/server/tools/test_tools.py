@@ -194,6 +194,20 @@ async def test_over_http_a_key_is_needed_and_a_wrong_risk_is_named(address: str)
         assert (await http.get(f"{address}/mcp", headers={"Authorization": "Bearer first"})).status_code == 405
 
 
+async def test_over_http_an_id_is_a_text_or_a_whole_number(address: str) -> None:
+    headers = {"Authorization": "Bearer first", "Accept": "application/json, text/event-stream"}
+    async with httpx2.AsyncClient(timeout=60) as http:
+        for given, answered in ((2.0, 2), ("a", "a"), (7, 7)):
+            message = {"jsonrpc": "2.0", "id": given, "method": "tools/list", "params": {}}
+            found = await http.post(f"{address}/mcp", json=message, headers=headers)
+            assert found.status_code == 200 and found.json()["id"] == answered, found.text
+        for wrong in ({}, [], 2.5, True, None):
+            message = {"jsonrpc": "2.0", "id": wrong, "method": "tools/list", "params": {}}
+            refused = await http.post(f"{address}/mcp", json=message, headers=headers)
+            assert refused.status_code == 400 and "is no id" in refused.json()["error"]["message"], refused.text
+            assert refused.json()["error"]["code"] == -32600 and refused.json()["id"] is None
+
+
 async def test_over_http_the_official_client_shows_why_it_is_refused(address: str) -> None:
     for path, key, reason in (
         ("/mcp", "wrong", "this server wants one of its keys as bearer token"),
