@@ -38,13 +38,16 @@ def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(part or os.curdir for part in sys.path)}
     environ["PYTHONHASHSEED"] = str(seed)
     flags = ["-O"] if sys.flags.optimize else []
-    return subprocess.Popen(
-        [sys.executable, *flags, "-m", "conformance.second_process", str(file)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environ,
-    )
+    command = [sys.executable, *flags, "-m", "conformance.second_process", str(file)]
+    with _errors_of(command).open("wb") as errors:  # no pipe: a store that prints much would wait for a reader
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environ
+        )
+
+
+def _errors_of(command: Any) -> Path:
+    """The file of what the process of ``command`` prints. The store's own prints are there, too."""
+    return Path(command[-1] + ".stderr")
 
 
 def _lines(process: subprocess.Popen[bytes], kill_after: int | None) -> list[str]:
@@ -64,10 +67,10 @@ async def watched(process: subprocess.Popen[bytes], kill_after: int | None = Non
     try:
         async with asyncio.timeout(_PATIENCE):
             lines = await asyncio.to_thread(_lines, process, kill_after)
-            errors = await asyncio.to_thread(process.communicate)
+            await asyncio.to_thread(process.communicate)
     finally:
         end(process)
-    return lines, errors[1].decode(errors="replace")[-2_000:]
+    return lines, _errors_of(process.args).read_text(errors="replace")[-2_000:]
 
 
 class Watched:
@@ -108,7 +111,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         process.kill()
     process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
+    for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
 

@@ -1,6 +1,7 @@
 """A second process of the suite, which opens a store, makes calls, and then exits or waits to be killed.
 
 Its task is a pickled ``Order`` in a file. It prints a line for each finished call, and writes whole answers to a file.
+What the store itself prints goes to stderr.
 """
 
 from __future__ import annotations
@@ -23,9 +24,20 @@ from saga_core.errors import SagaError
 from saga_core.stores import Fence
 
 
+_STDOUT, _STDERR = 1, 2
+"""File descriptors. Engines in C print there as well."""
+_spoken = _STDOUT
+
+
+def _keep_stdout() -> None:
+    """Keep stdout for the words to the suite, before a module of the store is imported."""
+    global _spoken
+    _spoken = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)
+
+
 def _say(word: str) -> None:
-    sys.stdout.write(word + "\n")
-    sys.stdout.flush()
+    os.write(_spoken, f"{word}\n".encode())
 
 
 def _die_at_sync(number: int) -> None:
@@ -138,6 +150,7 @@ async def _survey(order: Order) -> None:
 
 
 if __name__ == "__main__":
+    _keep_stdout()
     ordered: Order = pickle.loads(Path(sys.argv[1]).read_bytes())  # the suite wrote this file
     if ordered.clock:
         _set_the_clock(ordered.clock)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,17 @@ def test_a_store_without_a_file_that_grows_is_told_so() -> None:
     outcome = run_check(harness(FileState), torn, profile="quick")
     assert outcome.status is Status.PASS
     assert outcome.detail == "nothing was cut off: neither of the two writes only appended to exactly one file"
+
+
+async def _talks(path: Path) -> Any:
+    """A state store that prints when it is opened, as an engine in C does, too, and more than a pipe holds."""
+    print("opened")
+    os.write(1, b"engine 1.2\n" * 10_000)
+    return await HARNESSES["state-sqlite"].open(path)
+
+
+@pytest.mark.parametrize("check", ["L-13", "L-14"])
+def test_a_store_may_print(check: str) -> None:
+    report = run(evolve(HARNESSES["state-sqlite"], open=_talks), only=[check])
+    found = [(each.status, each.detail) for each in report.outcomes if each.status is not Status.NOT_RUN]
+    assert {status for status, _ in found} == {Status.PASS}, found
