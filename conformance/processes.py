@@ -40,9 +40,7 @@ def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.
     flags = ["-O"] if sys.flags.optimize else []
     command = [sys.executable, *flags, "-m", "conformance.second_process", str(file)]
     with _errors_of(command).open("wb") as errors:  # no pipe: a store that prints much would wait for a reader
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environ
-        )
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environ)
 
 
 def _errors_of(command: Any) -> Path:

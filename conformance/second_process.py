@@ -23,7 +23,6 @@ from conformance.calls import Order, answer, snapshot
 from saga_core.errors import SagaError
 from saga_core.stores import Fence
 
-
 _STDOUT, _STDERR = 1, 2
 """File descriptors. Engines in C print there as well."""
 _spoken = _STDOUT
