@@ -290,13 +290,18 @@ def _load(name: str, points: Mapping[str, EntryPoint]) -> Module:
         known = ", ".join(sorted(points)) or "none"
         raise BadInput(f"modules.{name}: no such module is installed; there are {known}")
     try:
-        module: Module = object_at(points[name])
+        with foreign:
+            return _fitting(name, points[name].value, object_at(points[name]))
+    except BadInput:
+        raise
     except Exception as error:  # the code of others
         raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
+
+
+def _fitting(name: str, place: str, module: Module) -> Module:
     if lacking := [each for each in vars(Module) if not each.startswith("_") and not hasattr(module, each)]:
         raise BadInput(
-            f"modules.{name}: {points[name].value} is no module, for it lacks {', '.join(lacking)}; "
-            "docs/write-a-module.md shows one"
+            f"modules.{name}: {place} is no module, for it lacks {', '.join(lacking)}; docs/write-a-module.md shows one"
         )
     if type(module.version) is not int:
         raise BadInput(f"modules.{name}: its version is {module.version!r}; give a whole number")

@@ -108,6 +108,10 @@ class TestReplies:
         body = upstream.requests[0].body
         assert (body["min_p"], body["dry"], body["stop"]) == (0.05, {"multiplier": 0.8}, ["\n나:"])
 
+    async def test_half_a_character_is_sent_as_a_sign_for_it(self, upstream: Upstream, model: OpenAIClient) -> None:
+        await parts(model, ask(user="rain \ud800"))
+        assert upstream.requests[0].body["user"] == "rain \ufffd"
+
     async def test_the_clients_stream_options_are_kept_and_the_bill_is_asked_for(
         self, upstream: Upstream, model: OpenAIClient
     ) -> None:

@@ -12,12 +12,15 @@ import pytest
 from saga_backends.memory import MemoryCache, MemoryGraph, MemoryState, MemoryVector
 from saga_core import registry
 from saga_core.context import Piece, Section
+from saga_core.counters import Counters
 from saga_core.foreign import foreign
 from saga_core.imports import Fit
 from saga_core.imports.importer import _importers
+from saga_core.modules import Modules
 from saga_core.ports import FinishPart, TextPart
 from saga_core.registry import Backend
 from saga_core.stores import Health, Proposal, StoreInfo
+from saga_server.http import Door
 from saga_server.process.event_loop import run_watched
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -69,7 +72,7 @@ class Hostile:
     lore: Any = ()
 
     def __getattribute__(self, name: str) -> Any:
-        if name == Hostile.fails == "kinds":
+        if name == Hostile.fails and name in ("kinds", "version"):
             raise Hostile.wrong()
         if name in METHODS and name == Hostile.fails:
             return _raises
@@ -126,6 +129,7 @@ class Hostile:
 
 
 HOSTILE = Hostile()
+DOOR = Door(paths={"/hostile": {"GET": _raises}})
 AT = f"{__name__}:HOSTILE"
 
 
@@ -317,6 +321,30 @@ async def test_a_narrator_may_say_half_a_character(
         assert second.status == 200 and second.events[-1] == "[DONE]", second.raw
         (turn,) = await client.turns(first.session)
         assert turn["reply"].startswith("It Rain \U0001f600 and")
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_a_door_that_raises_answers_with_an_error(
+    hostile: dict[str, Any], serve: Serve, monkeypatch: pytest.MonkeyPatch, wrong: Any
+) -> None:
+    monkeypatch.setattr(Hostile, "wrong", staticmethod(wrong))
+    hostile["plugins"]["saga.doors"] = {"hostile": f"{__name__}:DOOR"}
+    registry.add_entry_points(hostile["plugins"])
+    async with serve(**hostile) as client:
+        assert (await client.get("/hostile")).status == 500
+        await plays(client)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+async def test_a_module_of_a_world_that_cannot_say_what_it_is(
+    hostile: dict[str, Any], serve: Serve, monkeypatch: pytest.MonkeyPatch, wrong: Any
+) -> None:
+    registry.add_entry_points(hostile["plugins"])
+    monkeypatch.setattr(Hostile, "wrong", staticmethod(wrong))
+    monkeypatch.setattr(Hostile, "fails", "version")
+    counters = Counters()
+    assert not Modules((), counters).of_world(("hostile",)).modules
+    assert "hostile" in str(counters.degraded)
 
 
 def test_an_exit_in_a_task_that_nobody_guards_ends_that_task_alone() -> None:
