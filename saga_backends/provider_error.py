@@ -55,7 +55,7 @@ _WRONG_KEY = "API_KEY_INVALID"
 _PASSING = (408, 409, 425, 429)
 _BREAK = r"\s\u00ad\u061c\u180e\u200b-\u2015\u2028-\u202f\u2060-\u206f\ufeff-"
 """White space, invisible characters and hyphens, which may stand inside a key that a provider quotes."""
-_CUT = r"(?:\.{2,}|\*{2,}|\u2022{2,})"
+_CUT = r"(?<![.*\u2022])[.*\u2022]{2,}+"
 """What stands for the middle of a key that is quoted in short."""
 _LONG = 8
 """The number of characters from which a key is also hidden inside a longer word."""
