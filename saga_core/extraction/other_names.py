@@ -8,9 +8,9 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import SENTENCE_TITLE, any_of, every
+from saga_core.language import SENTENCE_TITLE, any_of, begins_about, every, frame_of, is_confided
 from saga_core.model import Event, Kind, deltas
-from saga_core.naming import Names, patterns_of, unmasked_in
+from saga_core.naming import Names, parts_alone, patterns_of, unmasked_in
 
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.;。；!！?？\n])+[.;。；!！?？]?")
 _CLAUSE = re.compile(r"[^,，、;；:：]+")
@@ -58,6 +58,9 @@ class OtherNames:
         """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
         yield from self.nicknames_in(notes)
         for sentence in _SENTENCE.findall(notes):
+            if (really := self._really_named(sentence.strip())) is not None:
+                yield from self.revealed(*really)
+                continue
             yield from self._also_called(sentence.strip())
             found = _same().fullmatch(sentence.strip())
             if found is None or found.lastgroup is None:
@@ -79,6 +82,48 @@ class OtherNames:
             known = self.names.find(Kind.CHARACTER, name) is not None
             if known and not met and not self.names.knows(Kind.LOCATION, other):
                 yield from self.revealed(name, other)
+
+    def really_named_in(self, text: str) -> Iterator[Event]:
+        """Those of whom a text tells the real name."""
+        found = (self._really_named(sentence.strip()) for sentence in _SENTENCE.findall(text))
+        for really in (each for each in found if each is not None):
+            yield from self.revealed(*really)
+
+    def _really_named(self, sentence: str) -> tuple[str, str] | None:
+        """Somebody and her real name, as a part of a sentence tells: "Peg's real name is Margaret, she fled under it".
+        In "Peg confesses that her real name is Margaret" it is the one with whom the sentence begins."""
+        found = next((found for pattern in patterns_of("truly") if (found := pattern.search(sentence))), None)
+        if found is None:
+            return None
+        name, other = (found["name"] or "").strip(), found["other"].strip()
+        if found["own"]:
+            head = sentence[: found.start("own")]
+            name = name if self._is_somebody(name) else self._subject(head)
+        elif not self._is_somebody(name):
+            words = name.split(" ")
+            ends = ((" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words)))
+            name = next((end for head, end in ends if self._is_somebody(end) and self._is_stated(head)), "")
+        is_else = self.names.knows(Kind.ITEM, other) or self.names.knows(Kind.LOCATION, other)
+        return (name, other) if name and not is_else else None
+
+    def _is_stated(self, head: str) -> bool:
+        """Whether the words before a statement make it nobody's suspicion: "Learned that", "Nell admits that"."""
+        return is_confided(head) or (bool(frame_of(head)[0]) and not {*self.names.named_in(head)} - {self.player})
+
+    def _is_somebody(self, name: str) -> bool:
+        """Whether a name, or a first or last name that only one has, is known: Peg, with Widow Peg."""
+        alone = parts_alone(self.names.state.entities.values())
+        return self.names.knows(Kind.CHARACTER, name) or any(name in parts for parts in alone.values())
+
+    def _subject(self, head: str) -> str:
+        """The name of the one person with whom the words before her real name begin, as those that say or confide it:
+        "Peg admits that her". Words for oneself need nothing of the kind: 자신의 본명, 自分の本名."""
+        if head.isascii() and not (frame_of(head)[0] or is_confided(head)):
+            return ""
+        state = self.names.state
+        alone = parts_alone(state.entities.values())
+        called = (name for each in state.of_kind(Kind.CHARACTER) for name in (*each.names, *alone.get(each.id, ())))
+        return max((name for name in called if begins_about(head, name)), key=len, default="")
 
     def _also_called(self, sentence: str) -> Iterator[Event]:
         """Somebody of whom a note tells another name: "the nun's real name is Sera", 별명은 쥐방울."""

@@ -179,8 +179,9 @@ class _Reports:
 
     def events(self) -> Iterator[Event]:
         """The events in the order that the fold needs: separations, the move, meetings, then the rest."""
-        if self.fields.notes:  # the report may use a nickname that it tells of only in its notes
-            yield from self._other_names().nicknames_in(self.fields.notes)
+        for text in (self.fields.notes, self.fields.event_trigger):  # the report may use a name that only these tell of
+            yield from self._other_names().nicknames_in(text or "")
+            yield from self._other_names().really_named_in(text or "")
         told = list(self._statuses())
         statuses = [each for each in told if isinstance(each, deltas.StatusChanged)]
         yield from (each for each in told if not isinstance(each, deltas.StatusChanged))
@@ -198,6 +199,7 @@ class _Reports:
         if fields.mood:
             yield deltas.MoodChanged(player, fields.mood)
         if fields.event_trigger:
+            yield from self._other_names().told_in(fields.event_trigger)
             event = self.names.ensure(Kind.EVENT, fields.event_trigger)
             yield deltas.EventTriggered(event, fields.event_trigger, self._participants(fields.event_trigger))
         if fields.notes:

@@ -456,6 +456,9 @@ class NameWords(Table):
     """A sentence that says that the people joined in the group ``names`` are one person."""
     also: Pattern = ""
     """A sentence that tells another name of somebody, with the groups ``name`` and ``other``; case counts."""
+    truly: Pattern = ""
+    """A part of a sentence that tells somebody's real name, whatever follows, with the same groups. The group ``own``
+    has a word that stands for her name: ``her real name is``, 자신의 본명은."""
     alias: Pattern = ""
     """A sentence or clause that tells under which name somebody goes for a while, with the same groups."""
     nicknaming: Pattern = ""

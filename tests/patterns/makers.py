@@ -68,7 +68,7 @@ def call_all() -> None:
     other_names._same()
     other_names._nicknaming()
     player._noted()
-    for name in ("also", "alias", "identity", "nicknaming", "unmasks", "called"):
+    for name in ("also", "truly", "alias", "identity", "nicknaming", "unmasks", "called"):
         forms.patterns_of(name)
     request_kind._asks_for_a_line_of("Mara", "x")
     statuses._told_dead()

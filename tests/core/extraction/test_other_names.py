@@ -145,3 +145,46 @@ def test_two_who_turn_out_to_be_one_under_name_and_nickname_are_one(given: str) 
 def test_a_quotation_that_is_no_nickname_makes_nobody_one(first: str, second: str) -> None:
     state = play(f"location: X\npresent: [{first}]", f"present: ['{second.replace(chr(39), chr(39) * 2)}']")
     assert len(people(state)) == 2 and len(people(state)[first]) <= 1
+
+
+REAL_NAMES = [
+    ("Widow Peg", "Margaret Ashdown", "Widow Peg's real name is Margaret Ashdown; she fled the city under it"),
+    ("Widow Peg", "Margaret Ashdown", "Widow Peg's real name is Margaret Ashdown and she fled the city"),
+    ("Widow Peg", "Margaret Ashdown", "Peg's true name is Margaret Ashdown, under which she fled the city"),
+    ("Widow Peg", "Margaret Ashdown", "Secret: Widow Peg's real name is Margaret Ashdown (told to Nell alone)"),
+    ("Widow Peg", "Margaret Ashdown", "Learned that Widow Peg's real name is Margaret Ashdown - she is wanted"),
+    ("Widow Peg", "Margaret Ashdown", "Peg confesses: her real name is Margaret Ashdown, she fled the city"),
+    ("Widow Peg", "Margaret Ashdown", "Widow Peg tells Nell that her real name is Margaret Ashdown and that she fled"),
+    ("Widow Peg", "Margaret Ashdown", "Widow Peg is really Margaret Ashdown, who fled the city"),
+    ("페그 부인", "마거릿 애시다운", "페그 부인의 본명은 마거릿 애시다운이며 도시에서 도망쳤다"),
+    ("페그 부인", "마거릿", "페그 부인이 넬에게 자신의 본명은 마거릿이라고 고백하고 떠났다"),
+    ("ペグ夫人", "マーガレット", "ペグ夫人の本名はマーガレットで、町から逃げてきた"),
+    ("ペグ夫人", "マーガレット", "ペグ夫人はネルに自分の本名はマーガレットだと打ち明け、町を出た"),
+    ("佩格寡妇", "玛格丽特", "佩格寡妇的真名是玛格丽特，她从城里逃出来"),
+    ("佩格寡妇", "玛格丽特", "佩格寡妇坦白自己的真名是玛格丽特，从城里逃出来"),
+]
+
+
+@pytest.mark.parametrize("field", ["notes", "event_trigger"])
+@pytest.mark.parametrize(("name", "real", "text"), REAL_NAMES)
+def test_who_tells_her_real_name_and_more_is_one_person_under_both(name: str, real: str, text: str, field: str) -> None:
+    met = f"location: X\npresent: [{name}, Nell]"
+    for now in (name, real):
+        state = play(met, f'present: [{now}, Nell]\n{field}: "{text}"', f"present: [{real}, Nell]")
+        assert people(state) == {name: (real,), "Nell": ()}
+        assert not any(state.audiences.values()), "she was there, whatever she was called"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nell suspects that Widow Peg's real name is Margaret Ashdown",
+        "Widow Peg asks whether her real name is Margaret Ashdown",
+        "Widow Peg confesses that her daughter's real name is Margaret Ashdown",
+        "Widow Peg's real name is Margaret Ashdown's secret",
+        "Widow Peg's real name is not Margaret Ashdown",
+    ],
+)
+def test_a_real_name_that_is_not_told_is_nobodys(text: str) -> None:
+    state = play("location: X\npresent: [Widow Peg, Nell]", f'present: [Widow Peg, Nell]\nnotes: "{text}"')
+    assert people(state) == {"Widow Peg": (), "Nell": ()}
