@@ -334,15 +334,18 @@ class RecalledTexts:
     def _tells(self, turn: str) -> bool:
         """Whether a turn has a word that tells something and, if the player asks about the past, some of the best
         turns apart, as far as there are such words."""
-        standing = set(self._standing(turn))
-        if standing and standing <= telling_nothing():
+        standing = self._standing(turn)
+        if standing and telling_nothing().issuperset(standing):
             return False
         return not self.asked or not self._apart or not self._apart.isdisjoint(standing)
 
-    def _standing(self, turn: str) -> Iterator[str]:
+    def _standing(self, turn: str) -> list[str]:
         text = self.episodes.text(turn)
-        yield from self.sought.standing(text)
-        yield from (word for word in self.also if word in normalized_turn(text))
+        standing = self.sought.standing(text)
+        if not self.also:
+            return standing
+        folded = normalized_turn(text)
+        return [*standing, *(word for word in self.also if word in folded)]
 
     @cached_property
     def _apart(self) -> frozenset[str]:
@@ -523,16 +526,7 @@ class Recollection:
             brief = f"{one_line(day)} — {line}" if year else ""
         elif not line:
             text, bare = f"{bare}{one_line(facts)}", ""
-        merged = scene.state.merged
-        then = {merged.get(id_, id_) for id_ in there or ()}
-        heard = scene.state.audiences.get(depth)
-        then |= {merged.get(id_, id_) for id_ in (heard.told if heard is not None else ())}
-        absent = [id_ for id_ in here if id_ not in then] if there is not None else ()
-        did = re.split(r"[|:,] ", facts) if absent else ()
-        names = {id_: scene.state.entities[id_].names for id_ in absent}
-        absent = [id_ for id_ in absent if not any(begins_about(each, name) for each in did for name in names[id_])]
-        away = [one_field(scene.state.name(id_)) for id_ in absent]
-        if away:
+        if here and there is not None and (away := _away(scene, depth, there, here, facts)):
             mark = words.not_there.format(names=", ".join(away))
             text, bare, brief = (f"{each} {mark}" if each else "" for each in (text, bare, brief))
         score = max(_LEAST, min(_MOST, _MIDDLE + entry.score / 2)) + (_LOOKING if scene.looks_back else 0.0)
@@ -549,6 +543,20 @@ class Recollection:
             within=year,
             brief=brief,
         )
+
+
+def _away(scene: Scene, depth: int, there: Sequence[str], here: Sequence[str], facts: str) -> list[str]:
+    """Return the names of those of ``here`` who were absent from a turn and do not know what happened."""
+    state = scene.state
+    heard = state.audiences.get(depth)
+    then = {state.merged.get(id_, id_) for id_ in (*there, *(heard.told if heard is not None else ()))}
+    did = re.split(r"[|:,] ", facts)
+    return [
+        one_field(state.name(id_))
+        for id_ in here
+        if id_ not in then
+        and not any(begins_about(each, name) for each in did for name in state.entities[id_].names)
+    ]
 
 
 _line = lru_cache(maxsize=1_024)(one_line)

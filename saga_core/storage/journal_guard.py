@@ -6,8 +6,7 @@ import asyncio
 import logging
 import shutil
 import time
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, TypeVar, cast
 
@@ -69,19 +68,20 @@ class ReadOnlyOnCorruption:
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
         """See ``StateKV.get``."""
-        async with self._watching():
-            return await self._in_time(self._inner.get(keys))
+        return await self._read(self._inner.get(keys))
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
-        async with self._watching():
-            return await self._in_time(self._inner.scan(prefix, after=after, limit=limit))
+        return await self._read(self._inner.scan(prefix, after=after, limit=limit))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. Raises ``StoreCorrupt`` once damage was found."""
         self._check_whole()
-        async with self._watching():
+        try:
             await self._inner.commit(batch, expected=expected)
+        except StoreCorrupt as error:
+            await self.found_damaged(error)
+            raise
 
     async def compact(self) -> None:
         """Rewrite the files without deleted data, if the store can. Raises ``StoreCorrupt`` once damage was found."""
@@ -115,10 +115,9 @@ class ReadOnlyOnCorruption:
         if self._damage is not None:
             raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
 
-    @asynccontextmanager
-    async def _watching(self) -> AsyncIterator[None]:
+    async def _read(self, call: Awaitable[T]) -> T:
         try:
-            yield
+            return await self._in_time(call)
         except StoreCorrupt as error:
             await self.found_damaged(error)
             raise
