@@ -554,8 +554,7 @@ def _away(scene: Scene, depth: int, there: Sequence[str], here: Sequence[str], f
     return [
         one_field(state.name(id_))
         for id_ in here
-        if id_ not in then
-        and not any(begins_about(each, name) for each in did for name in state.entities[id_].names)
+        if id_ not in then and not any(begins_about(each, name) for each in did for name in state.entities[id_].names)
     ]
 
 
