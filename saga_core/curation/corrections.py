@@ -146,7 +146,17 @@ def _status(desk: _Desk) -> tuple[Event, ...]:
 
 def _merge(desk: _Desk) -> tuple[Event, ...]:
     into = desk.entity("into")
-    return tuple(made_one(desk.state, desk.entity("one", into.kind).id, into.id))
+    one = desk.entity("one", into.kind)
+    return (*made_one(desk.state, one.id, into.id), *_held_once(desk.state, one.id, into.id))
+
+
+def _held_once(state: WorldState, one: str, into: str) -> Iterator[Event]:
+    """Take one of two things that are one from whom has it under the older name. Several of a kind stay."""
+    hands = [(owner, item) for owner, own in state.belongings.items() for item in (one, into) if item in own]
+    single = all(state.belongings[owner][item].quantity == 1 for owner, item in hands)
+    if single and sorted(item for _, item in hands) == sorted((one, into)):
+        older = next(each for each in state.entities if each in (one, into))
+        yield from (deltas.ItemLost(owner, into, 1) for owner, item in hands if item == older)
 
 
 def _split(desk: _Desk) -> tuple[Event, ...]:

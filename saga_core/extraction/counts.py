@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from saga_core.language import fold_name
-from saga_core.model import Delta, Event, Kind, WorldState, deltas, fold
+from saga_core.model import OWES, Delta, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names, may_be
 from saga_core.state_block import CountReport
 from saga_core.trackers import (
@@ -149,7 +149,7 @@ def _threads(
                 kind=tracker.name,
                 at=state.time_of(when := thread.when.strip("-–"), thread.name),
                 when=when,
-                between=" → ".join(said),
+                between=OWES.join(said),
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from attrs import evolve
@@ -39,6 +39,8 @@ ONE, TWO = "one", "two"
 HAPPENED, CANCELLED = "happened", "cancelled"
 """How a scheduled event ended."""
 """The verdicts on such a finding: they are one person, or two."""
+OWES = " → "
+"""What stands between who owes something and to whom."""
 SCENE, CHAPTER = "scene", "chapter"
 LEVELS = (SCENE, CHAPTER)
 _ELLIPSIS = " … "
@@ -105,10 +107,23 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
         met=tuple(dict.fromkeys(now(who) for who in state.met if now(who) != state.player)),
         present=tuple(dict.fromkeys(each for who in state.present if (each := now(who)) not in absent)),
         happenings=tuple(evolve(each, event=now(each.event)) for each in state.happenings),
+        schedule={
+            now(id_): evolve(each, event=now(id_), place=now(each.place), who=now(each.who))
+            for id_, each in called(state.schedule, gone.names, into.name).items()
+        },
         findings=tuple(each for each in state.findings if each.verdict or not _is_about(each, gone.id)),
         merged={**merged, gone.id: into.id},
         counts=with_subject(state, gone.id, into.id),
     )
+
+
+def called(schedule: Mapping[str, Scheduled], names: Collection[str], name: str) -> dict[str, Scheduled]:
+    """Return a schedule in which somebody with these ``names`` owes, or is owed, under another ``name``."""
+
+    def sides(between: str) -> str:
+        return OWES.join(name if each in names else each for each in between.split(OWES))
+
+    return {id_: evolve(each, between=sides(each.between)) for id_, each in schedule.items()}
 
 
 def _status_told(entity: Entity) -> tuple[int, bool]:

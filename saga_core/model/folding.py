@@ -55,9 +55,11 @@ def _renamed(draft: Draft, event: deltas.Renamed) -> None:
     aliases = dict.fromkeys((*entity.aliases, entity.name))
     aliases.pop(event.name, None)
     draft.put(evolve(entity, name=event.name, aliases=tuple(alias for alias in aliases if alias)))
-    waiting = draft.view("schedule").get(entity.id)
-    if waiting is not None:
-        draft.map("schedule")[entity.id] = evolve(waiting, name=event.name)
+    if draft.view("schedule"):
+        schedule = curated.called(draft.view("schedule"), entity.names, event.name)
+        if entity.id in schedule:
+            schedule[entity.id] = evolve(schedule[entity.id], name=event.name)
+        draft.changed["schedule"] = schedule
 
 
 def _moved(draft: Draft, event: deltas.Moved) -> None:

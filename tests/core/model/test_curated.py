@@ -296,3 +296,36 @@ def test_a_blocks_version_grows_with_each_text() -> None:
     assert blocks["plot"] == MemoryBlock("a", 1, 3)
     assert curated.written(blocks, deltas.BlockWritten("plot", "b"), 4)["plot"] == MemoryBlock("b", 2, 4)
     assert blocks["other"] == MemoryBlock("x")
+
+
+def test_what_is_owed_is_owed_to_the_one_under_the_name_of_now() -> None:
+    promises = {"q": Scheduled("q", "wood", kind="promises", between="아리아 → 낯선 이", who="a", place="l")}
+    state = evolve(STATE, schedule={**STATE.schedule, **promises})
+    found = merged("a", "b", state).schedule
+    assert (found["q"].between, found["q"].who) == ("아리아 → 에르겐", "b")
+    assert found["b"].event == "b" and "a" not in found
+    state = fold(merged("a", "b", state), Delta((deltas.Renamed("b", "에르겐 왕"),)), turn="t2", depth=10)
+    assert state.schedule["q"].between == "아리아 → 에르겐 왕"
+
+
+@pytest.mark.parametrize(
+    ("hands", "left"),
+    [
+        ({"a": {"i": 1}, "b": {"j": 1}}, {"b": 1}),
+        ({"a": {"j": 1}, "b": {"i": 1}}, {"a": 1}),
+        ({"a": {"i": 1, "j": 1}}, {"a": 1}),
+        ({"a": {"i": 1}, "b": {"i": 1}}, {"a": 1, "b": 1}),
+        ({"a": {"i": 3}, "b": {"j": 1}}, {"a": 3, "b": 1}),
+        ({"a": {"i": 1}, "b": {"i": 1, "j": 1}}, {"a": 1, "b": 2}),
+    ],
+)
+@pytest.mark.parametrize(("one", "into"), [("검", "불꽃 검"), ("불꽃 검", "검")])
+def test_of_two_things_that_are_one_only_the_latest_owner_has_it(
+    hands: dict[str, dict[str, int]], left: dict[str, int], one: str, into: str
+) -> None:
+    held = {who: {item: Stack(count) for item, count in own.items()} for who, own in hands.items()}
+    state = evolve(STATE, belongings=held)
+    events = correct(state, "merge", {"one": one, "into": into})
+    state = fold(state, Delta(events), turn=state.turn, depth=state.depth)
+    found = {who: sum(stack.quantity for stack in own.values()) for who, own in state.belongings.items() if own}
+    assert found == left and len({item for own in state.belongings.values() for item in own}) == 1
