@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
@@ -35,7 +36,18 @@ from saga_core.context.model import (
 from saga_core.context.recollection import RecalledTexts
 from saga_core.context.scene import Scene
 from saga_core.context.source import NOTHING_GIVEN, Given
-from saga_core.language import Labels, any_of, content_words, fold_name, frame_of, match_text, mentions, telling_nothing
+from saga_core.language import (
+    Labels,
+    any_of,
+    content_words,
+    fold_name,
+    frame_of,
+    learns,
+    match_text,
+    mentions,
+    sentences_of,
+    telling_nothing,
+)
 from saga_core.model import (
     ALIVE,
     DEAD,
@@ -353,13 +365,14 @@ def _untold(ranked: Sequence[Ignorance], scene: Scene) -> Iterator[tuple[Ignoran
     for each in ranked:
         beside = [known for known in yielded if known.depth == each.depth]
         who = [id_ for id_ in each.who if id_ not in animals]
-        if beside or _may_be_told(each, later):
+        if beside or _may_be_told(each, scene.state, later):
             people = people or tuple(one for one in people_in(scene.state) if one[1] != scene.state.player)
             fact = _fact(each, scene.state, people)
             if any(fact.is_(_fact(known, scene.state, people)) for known in beside):
                 continue
             told = list(_told_at(fact, later, people))
-            who = [id_ for id_ in who if not any(_heard(scene, id_, depth) for depth in told)]
+            learned = {id_: chain(told, _learned_at(each, fact, id_, later, people, scene)) for id_ in who}
+            who = [id_ for id_ in who if not any(_heard(scene, id_, depth) for depth in learned[id_])]
         if who:
             yielded.append(each)
             yield each, who
@@ -367,10 +380,12 @@ def _untold(ranked: Sequence[Ignorance], scene: Scene) -> Iterator[tuple[Ignoran
             return
 
 
-def _may_be_told(found: Ignorance, later: Sequence[tuple[int, str, str]]) -> bool:
-    """Whether a later turn has two words of a fact, or one of a death, which is quickly seen."""
+def _may_be_told(found: Ignorance, state: WorldState, later: Sequence[tuple[int, str, str]]) -> bool:
+    """Whether a later turn has two words of a fact, or one of a death or beside who does not know it, which is quickly
+    seen."""
     least = 1 if weight(found.text) == DEATH else 2
     own = [word for word in content_words(found.text) if word not in telling_nothing()]
+    own += [match_text(name) for id_ in found.who for name in state.entities[id_].names]
     return any(depth > found.depth and sum(word in folded for word in own) >= least for depth, _, folded in later)
 
 
@@ -418,7 +433,7 @@ def _later(scene: Scene) -> list[tuple[int, str, str]]:
             turn = episodes.at(depth)
             if turn is not None:
                 texts.append((depth, episodes.text(turn).partition("\n")[2]))
-    return [(depth, text, text.casefold()) for depth, text in texts]
+    return [(depth, text, match_text(text)) for depth, text in texts]
 
 
 def _animals(state: WorldState, who: Collection[str], told: Sequence[tuple[int, str, str]]) -> frozenset[str]:
@@ -457,6 +472,24 @@ def _told_at(fact: _Fact, later: Sequence[tuple[int, str, str]], people: Sequenc
             if _denied().search(clause) is None and fact.is_told_by(kind, named(clause, people), content_words(clause)):
                 yield depth
                 break
+
+
+def _learned_at(
+    found: Ignorance,
+    fact: _Fact,
+    who: str,
+    later: Sequence[tuple[int, str, str]],
+    people: Sequence[tuple[str, str]],
+    scene: Scene,
+) -> Iterator[int]:
+    """Yield the turns (depth) after a fact that say that somebody learned or read it, and name the others whom it is
+    about: "Mina reads the letter", of a letter that says more."""
+    names, about, own = scene.state.entities[who].names, fact.about - {who}, _own(found.text, people)
+    for depth, text, folded in later:
+        if depth > found.depth and any(word in folded for word in own) and any(name in text for name in names):
+            said = (each for each in sentences_of(text) if learns(each, names))
+            if any(about <= named(each, people) and not own.isdisjoint(content_words(each)) for each in said):
+                yield depth
 
 
 def _heard(scene: Scene, who: str, depth: int) -> bool:

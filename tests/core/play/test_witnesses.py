@@ -361,3 +361,43 @@ async def test_whoever_does_it_with_another_knows_a_secret(secret: str) -> None:
         told = await chat.say("Hm.", "Mina goes.", present=("Nell", "Ivo"), npc_separated=("Mina",), notes=secret)
         facts = (await saga.memory.knowledge(told.session.id, who="Mina"))["facts"]
         assert [each["knows"] for each in facts] == [True]
+
+
+LETTER = ("Nell", "Mina", "The letter says that the duke's seal is forged")
+IVO = ("Nell", "Mina", "Ivo confesses to Nell alone that he is Mina's father")
+편지 = ("넬리", "미나", "편지에 따르면 공작의 인장은 위조되었다")
+手紙 = ("ネル", "ミナ", "手紙によると公爵の印章は偽物だ")
+信 = ("奈儿", "米娜", "信上说公爵的印章是伪造的")
+
+
+@pytest.mark.parametrize(
+    ("told", "prose", "note", "knows"),
+    [
+        (LETTER, "Fine.", "Mina reads the letter", True),
+        (LETTER, "Mina unfolds the letter and reads it slowly.", "", True),
+        (LETTER, "Fine.", "Nell told Mina about the forged seal", True),
+        (LETTER, "Fine.", "Mina learned what the letter says", True),
+        (LETTER, "Mina has not read the letter.", "", False),
+        (LETTER, "Mina waits while Nell reads the letter.", "", False),
+        (LETTER, "Mina reads a poem.", "", False),
+        (IVO, "Fine.", "Nell told Mina about the father of Tom", False),
+        (편지, "그래.", "미나가 편지를 읽었다", True),
+        (편지, "미나는 편지를 읽지 않았다.", "", False),
+        (手紙, "ミナは手紙を読んだ。", "", True),
+        (信, "好。", "米娜读了信", True),
+    ],
+)
+async def test_whoever_later_reads_or_learns_it_is_not_told_as_ignorant(
+    told: tuple[str, str, str], prose: str, note: str, knows: bool
+) -> None:
+    friend, who, fact = told
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The inn is full. Ivo sings.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "All nod.", present=(friend, who, "Ivo"))
+        await chat.say("Bye.", "She goes.", present=(friend,), npc_separated=(who,))
+        await chat.say("Well?", "Hm.", present=(friend,), notes=fact)
+        await chat.say("And?", prose, present=(friend, who), **({"notes": note} if note else {}))
+        asked = (await chat.begin(f"{who}, {fact}?")).context.text.splitlines()
+        assert [fact[:6] in line for line in asked if f" {who} 3]" in line or f"[{who} 3]" in line] == [True] * (
+            not knows
+        )
