@@ -44,7 +44,9 @@ async def entity_page(live: LiveSession, turn: str, named: str) -> dict[str, Any
         "player": entity.id == state.player,
         "present": entity.id in state.present,
         "facts": {name: value for name, value in entity.attributes.items() if name not in HABITS},
-        "place": {"id": where.place, "name": state.name(where.place), "since": where.since} if where else None,
+        "place": {"id": where.place, "name": state.name(where.place), "since": where.since}
+        if where and not where.left
+        else None,
         "things": [
             {"id": item, "name": state.name(item), "quantity": stack.quantity, "equipped": stack.equipped}
             for item, stack in state.belongings.get(entity.id, {}).items()

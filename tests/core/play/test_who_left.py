@@ -102,6 +102,8 @@ async def test_who_is_not_found_where_she_was_left_is_gone_from_there_until_she_
         {"status_changes": (StatusChange("Ada", "gone ashore by helicopter"),)},
         {"event_trigger": "Ada disappears from the sick bay"},
         {"notes": "It rains. Ada flew ashore with the body."},
+        {"notes": "Ada left with Kit"},
+        {"event_trigger": "Ada is led away by two guards"},
     ],
 )
 async def test_who_is_reported_gone_is_not_where_she_was_before(report: dict[str, Any]) -> None:
@@ -113,6 +115,35 @@ async def test_who_is_reported_gone_is_not_where_she_was_before(report: dict[str
         await chat.say("I wait.", "Ada runs past you and climbs in.", present=(), **report)
         told = (await chat.begin("Where is Ada?")).context.text
         assert "sick bay (was there and left)" in told and "since turn 1" not in told
+
+
+@pytest.mark.parametrize(
+    ("who", "note"),
+    [
+        ("에이다", "에이다가 경비병에게 끌려갔다"),
+        ("エイダ", "エイダは衛兵に連れて行かれた"),
+        ("艾达", "艾达被卫兵带走了"),
+    ],
+)
+async def test_the_page_of_somebody_led_away_names_no_place(who: str, note: str) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "She nods.", location="sick bay", present=(who,))
+        turn = await chat.say("Up.", "Wind.", location="deck", present=())
+        assert (await saga.memory.entity(turn.session.id, who))["place"]["name"] == "sick bay"
+        await chat.say("I wait.", "Rain.", present=(), notes=note)
+        assert (await saga.memory.entity(turn.session.id, who))["place"] is None
+
+
+@pytest.mark.parametrize("status", ["left with a scar", "taken off guard"])
+async def test_what_only_sounds_like_leaving_moves_nobody(status: str) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The ship rolls.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "She nods.", location="sick bay", present=("Ada",))
+        turn = await chat.say(
+            "Up.", "Wind.", location="deck", present=(), status_changes=(StatusChange("Ada", status),)
+        )
+        assert (await saga.memory.entity(turn.session.id, "Ada"))["place"] is not None
 
 
 async def test_a_list_of_all_who_are_elsewhere_moves_nobody() -> None:
