@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pathlib
+import time
+
+_BEGUN = time.time()
 QUOTES = "; it says "
 """Separates an error message from the model output it quotes, which administrators see and logs omit."""
 
@@ -131,4 +135,18 @@ class OwnedElsewhere(SagaError):
 def in_words(error: BaseException) -> str:
     """Return an error as text for people. Errors from outside SAGA are prefixed with their class name."""
     text = str(error)
+    if isinstance(error, ImportError | AttributeError | TypeError | NameError) and were_files_replaced():
+        text = f"{text}; {RESTART}"
     return text if isinstance(error, SagaError) and text else f"{type(error).__name__}: {text}"
+
+
+RESTART = "SAGA's files on disk were changed after it started; restart it"
+
+
+def were_files_replaced() -> bool:
+    """Whether the files of SAGA are newer than this process, as after an upgrade under a running server. Modules that
+    are imported later then do not fit those in memory."""
+    try:
+        return pathlib.Path(__file__).stat().st_ctime > _BEGUN
+    except OSError:
+        return True

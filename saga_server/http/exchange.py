@@ -22,7 +22,17 @@ from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core import Saga
-from saga_core.errors import BadInput, Conflict, LeaseLost, NotFound, SagaError, StoreError, UpstreamError
+from saga_core.errors import (
+    RESTART,
+    BadInput,
+    Conflict,
+    LeaseLost,
+    NotFound,
+    SagaError,
+    StoreError,
+    UpstreamError,
+    were_files_replaced,
+)
 from saga_core.foreign import foreign
 from saga_core.ids import digest
 from saga_core.model import TurnKind
@@ -310,7 +320,8 @@ class Exchange:
                 shown = "the store failed"  # the store's message names paths
         except Exception:  # noqa: BLE001 - logged; a failed recording must not lose the reply
             _log.exception("turn %s of session %s: recording failed", begun.id, begun.session.id)
-            reason = "recording failed unexpectedly, the server's log tells more"
+            told = RESTART if were_files_replaced() else "the server's log tells more"
+            reason = f"recording failed unexpectedly, {told}"
         else:
             if begun.session.id:
                 self.metrics.commits.labels("done").inc()

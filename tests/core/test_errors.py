@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 
+import pytest
+
 from saga_core import errors
 from saga_core.errors import (
     BadInput,
@@ -16,6 +18,16 @@ from saga_core.errors import (
     UpstreamError,
     in_words,
 )
+
+
+def test_what_fails_after_the_files_were_replaced_asks_for_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "_BEGUN", 0.0)
+    assert in_words(ImportError("cannot import name 'x'")).endswith(errors.RESTART)
+    assert errors.RESTART not in in_words(ValueError("x"))
+    monkeypatch.setattr(errors, "_BEGUN", float("inf"))
+    assert errors.RESTART not in in_words(ImportError("x"))
+    monkeypatch.setattr(errors, "__file__", "/nowhere/errors.py")
+    assert errors.were_files_replaced(), "they are gone"
 
 
 def test_everything_that_is_raised_on_purpose_is_one_of_ours() -> None:
