@@ -19,6 +19,7 @@ from saga_core.context.model import (
     TurnContext,
     as_note,
     as_prose,
+    in_window,
     lines_of,
 )
 from saga_core.context.reader import (
@@ -58,6 +59,7 @@ __all__ = [
     "as_prose",
     "default_reader",
     "explain_context",
+    "in_window",
     "lines_of",
     "open_plugin_source",
     "own_sources",

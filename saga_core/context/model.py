@@ -153,6 +153,9 @@ class Ignorance:
     who: tuple[str, ...]
 
 
+_SHARE = 4
+
+
 @frozen
 class ReadRequest:
     """The input of a read for one turn. All of it is in memory; nothing is fetched."""
@@ -207,6 +210,13 @@ class ReadRequest:
     """Whether the narrator ends its reply with a state block, and so can say who learned of it."""
     sent: str = ""
     """The text of the client's own system messages. Lore that it contains word for word is left out."""
+    window: int = 0
+    """The tokens that the narrator's context holds; 0 if unknown. The block takes at most a quarter of them."""
+
+
+def in_window(most: int, window: int) -> int:
+    """Return how many of at most ``most`` tokens the block may take in a context of ``window`` tokens (0: unknown)."""
+    return min(most, window // _SHARE) if window else most
 
 
 @lru_cache(maxsize=64)

@@ -21,7 +21,7 @@ from attrs import frozen
 from cachetools import LRUCache
 
 from saga_core.config import Config, TokenBudget
-from saga_core.context.model import Piece, ReadRequest, Section, TurnContext, ceilings, labels, pack
+from saga_core.context.model import Piece, ReadRequest, Section, TurnContext, ceilings, in_window, labels, pack
 from saga_core.context.recollection import Recollection
 from saga_core.context.scene import EntityNames, Scene, let_go
 from saga_core.context.source import NOTHING_GIVEN, ContextSource, Given
@@ -272,7 +272,7 @@ class ContextReader:
         gathered = clock()
         packed = pack(
             pieces,
-            most=self._most,
+            most=in_window(self._most, request.window),
             ceilings=self._roomy if scene.looks_back else self._ceilings,
             count=self._count,
             words=labels(request.language),

@@ -490,6 +490,7 @@ class ContextReading:
             moment=_lore_moment(start),
             elsewhere=tuple([await _story(each, language) for each in others]),
             sent=transcript.system_text if live.lore.entries else "",
+            window=start.facts.window,
         )
         if perspective is None:
             context = await self._read(live, state.turn, request)

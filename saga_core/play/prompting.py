@@ -9,7 +9,7 @@ from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.config import SessionConfig, Settings, TokenBudget
-from saga_core.context import Slot, TurnContext, as_note, as_prose
+from saga_core.context import Slot, TurnContext, as_note, as_prose, in_window
 from saga_core.counters import Counters
 from saga_core.errors import StoreError
 from saga_core.journal import Ledger
@@ -185,7 +185,8 @@ class Prompting:
         budget, facts, place = self.settings.config.token_budget, start.facts, start.place
         most = min(budget.total_context_max, facts.window or budget.total_context_max)
         leading = sum(self.counter.count(block.text) for block in blocks if block.is_system)
-        reserved = budget.dynamic_context_max + budget.md_cache_max + budget.world_max + budget.state_block_instruction
+        dynamic = in_window(budget.dynamic_context_max, facts.window)
+        reserved = dynamic + budget.md_cache_max + budget.world_max + budget.state_block_instruction
         whole = int(most * _FILLED / self.models.scale(facts, start.request.model))
         own = most < budget.total_context_max
         room = whole - leading - (min(reserved, whole // 2) if own else reserved)

@@ -216,6 +216,14 @@ async def test_the_budget_is_kept() -> None:
     assert "위치: 어둠의 숲" in found.text
 
 
+async def test_the_block_takes_a_quarter_of_a_small_window() -> None:
+    reader = default_reader(Config(), WordCounter(), vectors=vectors(), embedder=OneVector())
+    assert (await read(reader, full())).tokens > 50
+    found = await read(reader, full(window=200))
+    assert 0 < found.tokens <= 50 and found.skipped
+    assert "위치: 어둠의 숲" in found.text
+
+
 @pytest.mark.parametrize("slow", ["embedder", "vectors", "graph"])
 async def test_what_is_slow_costs_only_what_it_would_have_brought(slow: str) -> None:
     never: Any = Never()
