@@ -47,14 +47,12 @@ class AutomaticExtraction:
 
     @property
     def name(self) -> str:
-        """What the player is shown of the model in use: its name, or else where it is. Empty when none is left."""
+        """What the player is shown of the model in use: its name, or else its provider's. Empty when none is left."""
         route = self._known_route()
         if route is not None:
             return route.model
         provider = self._provider()
-        if provider is None:
-            return ""
-        return f"the model at {provider.options.get('base_url') or provider.name}"
+        return f"a model of the provider {provider.name}" if provider is not None else ""
 
     async def stream(self, request: ChatRequest, *, streaming: bool = True) -> AsyncIterator[ChatPart]:
         """Yield the parts of the reply.

@@ -78,7 +78,7 @@ def test_nobody_is_asked_unless_somebody_may_be() -> None:
 
 def test_the_one_near_is_asked_and_not_the_one_far_that_narrates() -> None:
     found = automatic(providers={"far": FAR, "near": NEAR}, models={"narration": "far/tale"})
-    assert found is not None and found.name == "the model at http://127.0.0.1:9/v1"
+    assert found is not None and found.name == "a model of the provider near"
     everybody = automatic("always", providers={"far": FAR, "near": NEAR}, models={"narration": "far/tale"})
     assert everybody is not None and everybody.name == "tale"
 
@@ -92,7 +92,7 @@ async def test_who_narrated_last_is_asked_under_the_same_name() -> None:
 
 async def test_a_server_near_that_passes_requests_on_is_not_asked() -> None:
     found = automatic(providers={"near": NEAR})
-    assert found is not None and found.name == "the model at http://127.0.0.1:9/v1"
+    assert found is not None and found.name == "a model of the provider near"
     found.narrators.narrated = Route(found.narrators.providers["near"], "claude-opus-5")
     assert found.name == ""
     with pytest.raises(UpstreamError, match=r"models\.extraction"):
@@ -132,6 +132,23 @@ def near(upstream: Upstream) -> dict[str, Any]:
         "providers": {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}},
         "extraction": {},
     }
+
+
+async def test_no_answer_tells_where_a_model_is(upstream: Upstream, serve: Serve) -> None:
+    address = upstream.url.replace("//", "//gpu-user:HuNtEr2PassWord@")
+    sections = {**near(upstream), "server": {"api_keys": ["admin-key-1"]}}
+    sections["providers"]["openai"]["base_url"] = address
+    async with serve(**sections) as admin:
+        admin.key = "admin-key-1"
+        secret = (await admin.post("/api/keys", json={"name": "Mina"})).json["secret"]
+        player = Client(admin.server, admin.http, secret)
+        session = (await player.post("/api/sessions", json={})).json["id"]
+        told = [(await player.send(way, f"/api/sessions/{session}/backfill")) for way in ("GET", "POST")]
+        assert [each.json["model"] for each in told] == ["a model of the provider openai"] * 2
+        status = await admin.get("/api/status")
+        assert status.json["extraction"]["reader"] == "a model of the provider openai"
+        for each in (*told, status):
+            assert b"HuNtEr2" not in each.raw and b"gpu-user" not in each.raw
 
 
 async def read(client: Client, count: int) -> None:
