@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import secrets
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -58,6 +58,8 @@ class Case:
     store: Any = None
     drawn: bool = False
     """Whether the check has read the seed. A check that has not does the same with any seed."""
+    unanswered: list[str] = field(factory=list)
+    """The calls of stores that have not returned, by their names, oldest first. A cancelled call remains."""
     _opened: list[Any] = field(factory=list)
     _counted: int = 0
     _places: dict[str, Path] = field(factory=dict)
@@ -135,7 +137,7 @@ class Case:
         folder.mkdir(parents=True, exist_ok=True)
         opener = self.harness.journal if journal and self.harness.journal else self.harness.open
         store = await opener(folder)
-        store = Asked(store, self.harness.retries)
+        store = Asked(store, self.harness.retries, self.unanswered)
         self._opened.append(store)
         return store
 
@@ -163,9 +165,10 @@ _PAUSE = 0.005
 class Asked:
     """Passes every call on. It repeats a call that raised ``StoreUnavailable``, and checks the type of the result."""
 
-    def __init__(self, store: Any, retries: int) -> None:
+    def __init__(self, store: Any, retries: int, unanswered: list[str]) -> None:
         self._store = store
         self._retries = retries
+        self._unanswered = unanswered
 
     def __repr__(self) -> str:
         return f"an open {type(self._store).__name__}"
@@ -176,14 +179,24 @@ class Asked:
             return found
 
         async def call(*args: Any, **options: Any) -> Any:
-            for _ in range(self._retries):
-                try:
-                    return self._fitting(name, await found(*args, **options))
-                except StoreUnavailable:
-                    await asyncio.sleep(_PAUSE)
-            return self._fitting(name, await found(*args, **options))
+            self._unanswered.append(name)
+            try:
+                result = await self._retried(found, args, options)
+            except Exception:
+                self._unanswered.remove(name)
+                raise
+            self._unanswered.remove(name)
+            return self._fitting(name, result)
 
         return call
+
+    async def _retried(self, found: Callable[..., Awaitable[Any]], args: Any, options: Any) -> Any:
+        for _ in range(self._retries):
+            try:
+                return await found(*args, **options)
+            except StoreUnavailable:
+                await asyncio.sleep(_PAUSE)
+        return await found(*args, **options)
 
     def _fitting(self, name: str, result: Any) -> Any:
         wanted = _results(self._store.info.kind).get(name, Any)

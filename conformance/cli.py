@@ -43,6 +43,11 @@ _BRIEF = 200
 _FILE: Any = {"type": click.Path(dir_okay=False, writable=True, path_type=Path), "callback": _writable}
 
 
+def _brief(line: str) -> str:
+    """The beginning of a line, and its end, where the error stands behind a long call."""
+    return line if len(line) <= _BRIEF else f"{line[: _BRIEF // 2]} … {line[-_BRIEF // 2 :]}"
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Check that a store keeps the contract of its protocol."""
@@ -77,7 +82,7 @@ def run_command(
     def watch(outcome: Outcome) -> None:
         if verbose or outcome.status in (Status.FAIL, Status.STALE):
             about = f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})"
-            why = f": {outcome.detail.splitlines()[0][:_BRIEF]}" if outcome.status is Status.FAIL else ""
+            why = f": {_brief(outcome.detail.splitlines()[0])}" if outcome.status is Status.FAIL else ""
             click.echo(about + why, err=True)
 
     def late(check: str, seconds: float) -> None:

@@ -16,6 +16,10 @@ from saga_core.capabilities import Capability
 from saga_core.stores import Batch, Edge, EdgeKey, Key, Mutation, Node, Pages, ScopeSpec, VectorItem
 from saga_core.values import PAGE_NAMES
 
+ATTEMPTS = 100
+"""How often one of thirty writers tries to commit. Each attempt that fails shows that another writer committed."""
+ALWAYS_CONFLICTS = f"commit raised Conflict {ATTEMPTS} times for what get had returned, and nobody else wrote so often"
+
 
 def people(*ids: str) -> tuple[Node, ...]:
     """Nodes with the label ``Character`` and without properties."""

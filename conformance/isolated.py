@@ -14,11 +14,13 @@ requested check and answers with one line on a pipe of its own; what the harness
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import hashlib
 import json
 import os
 import secrets
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -167,6 +169,7 @@ def _claims(harness: Harness) -> dict[str, Any]:
 
 def serve(place: str, profile: str, seed: int, runs: int, answers: int) -> None:
     """Load the harness at ``place`` and answer requests on the descriptor ``answers`` until stdin ends."""
+    faulthandler.enable()
     here = os.getcwd()  # noqa: PTH109 - the text for sys.path
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -252,7 +255,7 @@ class _Worker:
                     told *= 2
                     continue
                 self.hung = f"no answer for {self.limit:g} seconds: a call hangs, and the process was killed"
-                self.process.kill()
+                self.process.send_signal(signal.SIGABRT)  # it prints where it hangs
                 return {}
             part = os.read(self.answers, 65_536)
             if not part:
@@ -261,6 +264,14 @@ class _Worker:
         line, _, self.unread = self.unread.partition(b"\n")
         found: dict[str, Any] = json.loads(line) if line.strip() else {}
         return found
+
+    def ending(self) -> str:
+        """How the process ended, which no longer answers."""
+        try:
+            code = self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "its answers"
+        return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
 
     def ask(self, late: Callable[[float], None] = lambda seconds: None, **order: str) -> dict[str, Any]:
         """Send an order and return the answer. Returns an empty dict if the process is gone."""
@@ -378,21 +389,27 @@ def _asked(
     wanted = sorted(listed, key=lambda check: "L-8" not in check.clauses or check.search)
     canaries = list(CANARIES)
     SystemRandom().shuffle(canaries)
+    gone = False
     places = sorted(SystemRandom().sample(range(max(len(wanted), len(canaries))), len(canaries)))
     for number, check in enumerate(wanted):
         while places and (places[0] <= number or number == len(wanted) - 1):
             places.pop(0)
-            doubts |= dict.fromkeys(_canary(worker, canaries.pop()))
+            doubts |= dict.fromkeys([] if gone else _canary(worker, canaries.pop()))
         if chosen and check.id not in chosen and not chosen.intersection(check.clauses):
             outcomes.append(Outcome(check.id, check.clauses, Status.NOT_RUN, extended=check.extended, must=check.must))
             continue
-        before = worker.hung
+        if gone:
+            outcomes.append(_outcome({}, check))
+            continue
         told = worker.ask(partial(late, check.id), check=check.id)
-        if worker.hung and not before:
+        gone = not told
+        if worker.hung:
             told = {"outcome": {"check": check.id, "status": "fail", "detail": worker.hung, "seconds": worker.limit}}
             doubts[f"{check.id}: {worker.hung}"] = None
         elif not told:
-            doubts["the process that ran the checks ended before it had answered"] = None
+            ended = f"the process ended {worker.ending()}, and stderr may say where"
+            told = {"outcome": {"check": check.id, "status": "fail", "detail": ended}}
+            doubts[f"{check.id}: {ended}"] = None
         elif told.get("code") != code:
             doubts["the harness changed the suite while it ran"] = None
         outcomes.append(_outcome(told, check))

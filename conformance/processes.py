@@ -68,7 +68,9 @@ async def watched(process: subprocess.Popen[bytes], kill_after: int | None = Non
             await asyncio.to_thread(process.communicate)
     finally:
         end(process)
-    return lines, _errors_of(process.args).read_text(errors="replace")[-2_000:]
+    errors = _errors_of(process.args).read_text(errors="replace").strip()
+    last = errors.rpartition("\n")[2]  # of a traceback, the line that says what it was
+    return lines, errors if last == errors else f"{last}\n{errors[-2_000:]}"
 
 
 class Watched:

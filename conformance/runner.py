@@ -11,6 +11,7 @@ import inspect
 import secrets
 import tempfile
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from time import perf_counter
@@ -31,6 +32,10 @@ from saga_core.stores.validate import check_store
 DEFAULT_SEED = 20_260_101
 _HINT = " (for a service that occasionally rejects calls, set Harness(retries=…) to the number of retries)"
 _PATIENCE, _BRIEF_PATIENCE = 300.0, 100.0
+_HANGS = 3
+"""The checks after which a store that hangs is waited for a tenth as long: it is nonconformant anyway."""
+_hung = Counter[str]()
+"""The checks of this process that did not end, by the harness's name."""
 """Timeout in seconds for a check that is a coroutine function, and in a quick run. A check that takes longer hangs."""
 
 
@@ -160,8 +165,10 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
         except CheckFailed as failed:
             return tuple(failed.clause.split()), str(failed), case.drawn
         except Hangs as hung:
-            return (), str(hung), case.drawn
-        except Exception as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
+            _hung[harness.name] += 1
+            calls = ", ".join(dict.fromkeys(case.unanswered))
+            return (), f"{hung}{f'; calls without an answer: {calls}' if calls else ''}", case.drawn
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
             where = "".join(traceback.format_exception(error)[-6:])
             hint = _HINT if isinstance(error, StoreUnavailable) else ""
             return (), f"{type(error).__name__} escaped: {error}{hint}\n{where}", case.drawn
@@ -180,7 +187,8 @@ def _perform(case: Case, check: Check) -> str:
 
 
 async def _within(case: Case, check: Check) -> Any:
-    async with within(_BRIEF_PATIENCE if case.brief else _PATIENCE, "the check"):
+    patience = _BRIEF_PATIENCE if case.brief else _PATIENCE
+    async with within(patience / 10 if _hung[case.harness.name] >= _HANGS else patience, "the check"):
         case.store = await case.open()
         made = check.run(case)
         return await made if isinstance(made, Awaitable) else made

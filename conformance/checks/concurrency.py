@@ -15,7 +15,7 @@ from conformance.assertions import CheckFailed, require, same, typed
 from conformance.calls import StoreCall, answer, answer_all, call, cancelled_after, pass_turns, snapshot
 from conformance.case import Case
 from conformance.check import check, check_each
-from conformance.fixtures import SPEC, large_write, mark_in, prepared, readings
+from conformance.fixtures import ALWAYS_CONFLICTS, ATTEMPTS, SPEC, large_write, mark_in, prepared, readings
 from conformance.inputs import NFC, pages, samples
 from conformance.oracles import MODELS, Model, expected
 from conformance.spec import STORED
@@ -158,7 +158,7 @@ async def many_writers(case: Case) -> None:
     seen: list[bytes] = []
 
     async def append(mark: int) -> None:
-        while True:
+        for _ in range(ATTEMPTS):
             known = (await store.get([key]))[key]
             seen.append(known)
             if mark % 2:  # some writers wait a turn, the others do not
@@ -168,6 +168,7 @@ async def many_writers(case: Case) -> None:
             except Conflict:
                 continue
             return
+        raise CheckFailed(ALWAYS_CONFLICTS)
 
     busy = [store.commit(Batch({("busy", str(n)): b"1"})) for n in range(12)]
     await asyncio.gather(*busy, *(append(mark) for mark in range(30)))

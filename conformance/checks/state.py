@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from conformance.assertions import refused, require, same
+from conformance.assertions import CheckFailed, refused, require, same
 from conformance.case import Case
 from conformance.check import check
-from conformance.fixtures import PAGE, again, at_once, in_pages, whole
+from conformance.fixtures import ALWAYS_CONFLICTS, ATTEMPTS, PAGE, again, at_once, in_pages, whole
 from conformance.inputs import MARKED, NFC, NFD, SEGMENTS, SURROGATE
 from saga_core.errors import BadInput, Conflict
 from saga_core.stores import Batch, Key
@@ -173,7 +173,7 @@ async def no_update_is_lost(case: Case) -> None:
 
     async def add() -> None:
         for _ in range(5):
-            while True:
+            for _ in range(ATTEMPTS):
                 seen = (await store.get([key]))[key]
                 await asyncio.sleep(0)
                 try:
@@ -181,6 +181,8 @@ async def no_update_is_lost(case: Case) -> None:
                 except Conflict:
                     continue
                 break
+            else:
+                raise CheckFailed(ALWAYS_CONFLICTS)
 
     await asyncio.gather(*(add() for _ in range(6)))
     same(await store.get([key]), {key: b"30"}, "the counter after six writers added five times each")

@@ -21,6 +21,25 @@ def test_deviations_need_a_clause_and_a_reason(deviations: dict[str, str]) -> No
         evolve(HARNESSES["state-memory"], deviations=deviations)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"provides": "durable", "limits": 5}, "limits: is a int; give a Limits"),
+        ({"provides": "durabel"}, "provides: 'durabel' is no capability; give some of durable, "),
+        ({"provides": {"durabel"}}, "provides: 'durabel' is no capability; give some of durable, "),
+        ({"deviations": ["S-1"]}, "deviations: is a list; give a mapping of clauses to reasons"),
+        ({"recall": 2}, "recall: is 2; give a number from 0 to 1"),
+        ({"retries": -1}, "retries: is -1; give a number from 0 to 100"),
+        ({"journal": 5}, "journal: is a int; give a coroutine function that takes a folder"),
+        ({"raw": 5}, "raw: is a int; give a RawRead"),
+    ],
+)
+def test_a_wrong_claim_is_named(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadInput) as error:
+        evolve(HARNESSES["state-memory"], **wrong)
+    assert str(error.value).startswith(told)
+
+
 class AwaitedLocate(MemoryCache):
     async def locate(self, scope: str) -> Any:  # type: ignore[override]
         return None

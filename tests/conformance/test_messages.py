@@ -188,4 +188,4 @@ async def test_what_escapes_is_not_behind_all_keys_of_a_call() -> None:
 
 
 def test_a_store_that_opened_where_it_had_to_refuse_is_said_in_words() -> None:
-    assert repr(Asked(MemoryState(), 0)) == "an open MemoryState"
+    assert repr(Asked(MemoryState(), 0, [])) == "an open MemoryState"

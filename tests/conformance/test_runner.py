@@ -14,7 +14,7 @@ from conformance import Capability, Harness, Outcome, Status, case, run, runner
 from conformance.checks import registered
 from conformance.runner import run_check
 from saga_backends.memory import MemoryState, MemoryVector
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, Conflict
 from tests.conformance.harnesses import HARNESSES
 from tests.mutants.stores_durable import FileState
 from tests.mutants.stores_registry import harness
@@ -67,8 +67,11 @@ def _late(wrong: str, profile: str = "default") -> Outcome:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ("scan hangs", "the check did not end within 0.5 seconds"),
-        ("end hangs", "a call with a timeout of its own did not end within 0.25 seconds"),
+        ("scan hangs", "the check did not end within 0.5 seconds; calls without an answer: scan"),
+        (
+            "end hangs",
+            "a call with a timeout of its own did not end within 0.25 seconds; calls without an answer: aclose",
+        ),
         ("scan gives up", "TimeoutError escaped: no answer from the server"),
     ],
 )
@@ -82,7 +85,11 @@ def test_a_timeout_is_told_with_its_own_seconds(wrong: str, told: str, monkeypat
 
 def test_a_quick_check_hangs_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "_BRIEF_PATIENCE", 0.25)
-    assert _late("scan hangs", "quick").detail == "the check did not end within 0.25 seconds"
+    told = "the check did not end within {} seconds; calls without an answer: scan"
+    assert _late("scan hangs", "quick").detail == told.format("0.25")
+    assert [_late("scan hangs", "quick").detail for _ in range(3)][-1] == told.format("0.025"), (
+        "after three it is clear"
+    )
 
 
 class OneAtATime(MemoryVector):
@@ -153,3 +160,36 @@ def test_a_store_may_print(check: str) -> None:
     report = run(evolve(HARNESSES["state-sqlite"], open=_talks), only=[check])
     found = [(each.status, each.detail) for each in report.outcomes if each.status is not Status.NOT_RUN]
     assert {status for status, _ in found} == {Status.PASS}, found
+
+
+class Exits(MemoryState):
+    """It ends the process in the middle of a call, as it thinks."""
+
+    async def commit(self, *args: Any, **named: Any) -> None:
+        raise SystemExit(3)
+
+
+class AlwaysConflicts(MemoryState):
+    """It refuses what is as expected, and never waits."""
+
+    async def commit(self, batch: Any, *, expected: Any = None) -> None:
+        for key in expected or {}:
+            raise Conflict(key)
+        await super().commit(batch)
+
+
+@pytest.mark.parametrize(
+    ("made", "check", "told"),
+    [
+        (Exits, "S-1.get_gives_those_that_exist", "SystemExit escaped: 3"),
+        (AlwaysConflicts, "S-12.many_writers", "commit raised Conflict 100 times for what get had returned"),
+        (AlwaysConflicts, "S-12.no_update_is_lost", "commit raised Conflict 100 times for what get had returned"),
+    ],
+)
+def test_what_would_end_or_delay_the_run_is_an_outcome(made: Any, check: str, told: str) -> None:
+    async def opened(path: Path) -> Any:
+        return made()
+
+    (chosen,) = (each for each in registered() if each.id == check)
+    outcome = run_check(evolve(MEMORY, open=opened), chosen)
+    assert outcome.status is Status.FAIL and outcome.detail.startswith(told)
