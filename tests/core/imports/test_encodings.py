@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from random import Random
+from time import process_time
 
 import pytest
 
-from saga_core.imports import Chat, Losses, read_file
+from saga_core.imports import Chat, Losses, Unreadable, read_file
 from saga_core.imports.texts import decode
 from tests.core.imports import samples
 
@@ -63,3 +65,10 @@ def test_a_chat_that_is_cut_off_in_a_letter_keeps_its_whole_lines(encoding: str)
     assert isinstance(found.record, Chat)
     assert [each.text for each in found.record.messages] == said[:3]
     assert {"end of the file", "line", "encoding"} <= {loss.field for loss in found.losses}
+
+
+def test_what_is_no_text_is_refused_at_once() -> None:
+    noise, began = Random(1).randbytes(10_000_000), process_time()
+    with pytest.raises(Unreadable, match="this is no text"):
+        decode(noise, Losses())
+    assert process_time() - began < 0.5
