@@ -42,8 +42,8 @@ def _usual() -> Mapping[str, tuple[re.Pattern[str], float]]:
 
 _CONTROLS = re.compile(b"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_CONTROLS = 50
-"""Of so many bytes of a text, at most one is a control character. Of random bytes, every tenth is. Zero bytes may be what
-a loss of power left."""
+"""Of so many bytes of a text, at most one is a control character. Of random bytes, every tenth is. Zero bytes may be
+what a loss of power left."""
 _HIGH, _LONE = re.compile(b"[\x80-\xff]"), re.compile(b"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _SEQUENCE = re.compile(b"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _SURELY = 4
