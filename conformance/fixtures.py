@@ -74,10 +74,10 @@ def mark_in(kind: str, mark: int) -> Any:
 Way = tuple[Callable[[Any], Awaitable[Any]], Callable[[Any], list[Any]]]
 
 
-def large_write(kind: str, mark: int) -> StoreCall:
-    """A write of many entries, each of which contains ``mark``."""
+def large_write(kind: str, mark: int, many: int = _MANY) -> StoreCall:
+    """A write of many entries, each of which contains ``mark``. ``many`` is how many it has in a StateKV."""
     if kind == "state":
-        return call("commit", Batch({("many", f"{n:03}"): b"%d" % mark for n in range(_MANY)}))
+        return call("commit", Batch({("many", f"{n:03}"): b"%d" % mark for n in range(many)}))
     if kind == "graph":
         nodes = tuple(Node(f"n{n:03}", "L", {"mark": mark}) for n in range(_MANY))
         return call("apply", "s", Mutation(nodes, watermark=str(mark)))
@@ -87,14 +87,14 @@ def large_write(kind: str, mark: int) -> StoreCall:
     return call("write", "s", Pages(dict.fromkeys(PAGE_NAMES, f"{mark} " * 9_000), str(mark)))
 
 
-def readings(kind: str) -> dict[str, Way]:
+def readings(kind: str, many: int = _MANY) -> dict[str, Way]:
     """For each method that reads a large write, the read and a function that extracts the marks from its result."""
-    keys: list[Key] = [("many", f"{n:03}") for n in range(_MANY)]
+    keys: list[Key] = [("many", f"{n:03}") for n in range(many)]
     ids = [f"n{n:03}" for n in range(_MANY)]
     return {
         "state": {
             "get": (lambda store: store.get(keys), lambda found: list(found.values())),
-            "scan": (lambda store: store.scan(("many",)), lambda found: [value for _, value in found]),
+            "scan": (lambda store: store.scan(("many",), limit=many), lambda found: [value for _, value in found]),
         },
         "graph": {
             "get": (lambda store: store.get("s", ids), lambda found: [n.properties["mark"] for n in found.values()]),
@@ -112,11 +112,11 @@ def readings(kind: str) -> dict[str, Way]:
     }[kind]
 
 
-async def prepared(case: Case, store: Any) -> None:
+async def prepared(case: Case, store: Any, many: int = _MANY) -> None:
     """Make the first large write, with the mark 0."""
     if case.harness.kind == "vector":
         await store.create("s", SPEC)
-    same(await answer(store, large_write(case.harness.kind, 0)), None, "the first large write")
+    same(await answer(store, large_write(case.harness.kind, 0, many)), None, "the first large write")
 
 
 def ground(kind: str) -> list[StoreCall]:

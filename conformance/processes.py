@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from conformance.assertions import CheckFailed, require
@@ -48,23 +48,29 @@ def _errors_of(command: Any) -> Path:
     return Path(command[-1] + ".stderr")
 
 
-def _lines(process: subprocess.Popen[bytes], kill_after: int | None) -> list[str]:
-    """The lines that the process prints. It is killed as soon as it has finished ``kill_after`` calls."""
+def _lines(process: subprocess.Popen[bytes], kill_after: int | None, late: float) -> list[str]:
+    """The lines that the process prints. It is killed when it has finished ``kill_after`` calls, and has been at the
+    next one for ``late`` times as long as at each of those."""
     lines: list[str] = []
+    began = monotonic()
     if process.stdout is None:
         raise CheckFailed("the second process has no output")
     for raw in process.stdout:
         lines.append(raw.decode().strip())
+        began = began if len(lines) > 1 else monotonic()
         if kill_after is not None and len(lines) == kill_after + 1:  # the first line says that the store is open
+            sleep(late * (monotonic() - began) / max(1, kill_after))
             process.kill()
     return lines
 
 
-async def watched(process: subprocess.Popen[bytes], kill_after: int | None = None) -> tuple[list[str], str]:
+async def watched(
+    process: subprocess.Popen[bytes], kill_after: int | None = None, late: float = 0.0
+) -> tuple[list[str], str]:
     """Wait for the process, and return its lines and the end of its stderr. The process is gone afterwards."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            lines = await asyncio.to_thread(_lines, process, kill_after)
+            lines = await asyncio.to_thread(_lines, process, kill_after, late)
             await asyncio.to_thread(process.communicate)
     finally:
         end(process)

@@ -285,22 +285,26 @@ def _written(model: Model, case: Case) -> Any:
     return typed([model.snapshot(), edges])
 
 
+_LARGE = 2_000
+"""The entries of a commit that a store may write in several statements."""
+
+
 @check("L-12", kinds=STORED)
 async def in_a_large_write(case: Case) -> None:
-    """Kill a process that makes large writes. With every method, all or nothing of the last write must be readable."""
-    kind, random = case.harness.kind, case.random
-    for number in range(case.profile.kills):
+    """Kill a process in the midst of a large write. With every method, all or nothing of it must be readable."""
+    kind, random, many = case.harness.kind, case.random, min(_LARGE, case.harness.limits.batch)
+    for number in range(2 * case.profile.kills + 2):
         name = f"large-{number}"
         store = await case.open(name)
-        await prepared(case, store)
+        await prepared(case, store, many)
         await store.aclose()
-        calls = tuple(large_write(kind, mark) for mark in range(1, 30))
+        calls = tuple(large_write(kind, mark, many) for mark in range(1, 30))
         done = random.randint(1, 4)
-        lines, errors = await watched(child(case, case.place(name), calls=calls), done)
+        lines, errors = await watched(child(case, case.place(name), calls=calls), done, random.random())
         require(lines[:1] == ["open"], f"the second process could not open the store: {errors}")
         acknowledged = len(lines) - 1
         again = await case.open(name)
-        for method, (read, marks) in readings(kind).items():
+        for method, (read, marks) in readings(kind, many).items():
             found = {str(mark).split()[0].removeprefix("b'").removesuffix("'") for mark in marks(await read(again))}
             allowed = {str(acknowledged), str(acknowledged + 1)}
             right = len(found) == 1 and found <= allowed

@@ -137,6 +137,17 @@ class SavesEveryThirdCommit(FileState):
         await super().aclose()
 
 
+@breaks("L-12")
+class CommitsInParts(FileState):
+    """Each five hundred entries are a transaction of their own."""
+
+    async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
+        await MemoryState.commit(self, Batch(deletes=batch.deletes), expected=expected)
+        puts = [*batch.puts.items()]
+        for at in range(0, max(1, len(puts)), 500):
+            await super().commit(Batch(dict(puts[at : at + 500])))
+
+
 @breaks("L-13")
 class OpensTwice(FileState):
     def take(self, path: Path) -> None:
