@@ -211,6 +211,8 @@ class Modules:
 
 _MOST = 1_000
 """Events of a turn, trackers, or lines."""
+_LARGEST = 1_000_000
+"""Characters of all of them. The journal does not take a turn of any size."""
 _GIVE = {"rules": "events of saga_core.model.deltas", "trackers": "saga_core.trackers.Tracker"}
 
 
@@ -224,6 +226,8 @@ def _all(kind: Any, given: Iterable[Any], method: str) -> tuple[Any, ...]:
         raise BadInput(f"{method} gave a {type(odd).__name__}; give {_GIVE[method]}")
     for each in found:
         check_fields(f"{method} gave", each)
+    if len(found) > 1 and (size := sum(len(repr(each)) for each in found)) > _LARGEST:
+        raise BadInput(f"{method} gave {size:,} characters in all; give at most {_LARGEST:,}")
     return found
 
 

@@ -109,6 +109,13 @@ def test_a_module_that_gives_no_events_and_no_trackers() -> None:
     assert counters.degraded["module.odd"].startswith("trackers gave a str; give saga_core.trackers.Tracker; it is")
 
 
+def test_a_module_that_gives_more_than_a_turn_can_hold() -> None:
+    counters = Counters()
+    modules = Modules((Odd([deltas.Noted("x" * 20_000)] * 60),), counters)
+    assert modules.events(_TURN) == ()
+    assert "characters in all; give at most 1,000,000; it is left out" in counters.degraded["module.odd"]
+
+
 async def _later() -> str:
     return "<svg/>"
 
