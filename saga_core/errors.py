@@ -18,6 +18,12 @@ class BadInput(SagaError):
     """A value that the caller can fix. The message names the field, the value and the remedy."""
 
 
+def check_argument(name: str, value: object, kind: type = str, remedy: str = "give a text") -> None:
+    """Raise ``BadInput`` if an argument is not of its ``kind``."""
+    if not isinstance(value, kind):
+        raise BadInput(f"{name}: is {value!r:.80}, a {type(value).__name__}; {remedy}")
+
+
 class ConfigError(BadInput):
     """A configuration that cannot be used. ``problems`` has one line for each fault."""
 

@@ -19,7 +19,7 @@ from attrs import define, evolve, field, frozen
 from saga_core.background import DONE, Foreground, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters, set_log_context
-from saga_core.errors import BadInput, LeaseLost, NotFound, QuotaExceeded, SagaError, in_words
+from saga_core.errors import BadInput, LeaseLost, NotFound, QuotaExceeded, SagaError, check_argument, in_words
 from saga_core.foreign import foreign
 from saga_core.hosting import Admission
 from saga_core.ids import IdSource
@@ -436,9 +436,7 @@ async def _proposals(curator: Curator, view: CurationView) -> tuple[Proposal, ..
     for each in found[:_MOST]:
         if not isinstance(each, Proposal):
             raise BadInput(f"review gave a {type(each).__name__} among its proposals; give saga_core.stores.Proposal")
-        if not all(isinstance(text, str) for text in (each.kind, each.summary, *each.data.values())):
-            raise BadInput(f"the proposal {each.summary!r:.80} has data that is no text: {each.data!r:.80}; give texts")
-        texts = (each.kind, each.summary, *each.turns, *each.entities, *each.data, *each.data.values())
+        texts = _texts(each)
         if len(texts) <= _TEXTS and all(map(is_line, texts)):
             taken.append(each)
     if len(taken) < len(found):
@@ -448,3 +446,24 @@ async def _proposals(curator: Curator, view: CurationView) -> tuple[Proposal, ..
             *(view.session, curator.info.name, len(found), len(found) - len(taken), _MOST, _TEXTS, LONGEST_TEXT),
         )
     return tuple(taken)
+
+
+def _texts(proposal: Proposal) -> list[str]:
+    """All texts of a proposal. Raises ``BadInput`` if a field has another type: the code of others may have made it."""
+    about, texts = f"the proposal {proposal.summary!r:.80}", list[str]()
+    check_argument(f"{about}: data", proposal.data, Mapping, "give a mapping of texts")
+    for name, values in (
+        ("kind", (proposal.kind,)),
+        ("summary", (proposal.summary,)),
+        ("turns", proposal.turns),
+        ("entities", proposal.entities),
+        ("data", (*proposal.data, *proposal.data.values())),
+    ):
+        ids = {"turns": "give ids, such as turn.id", "entities": "give ids, such as entity.id"}
+        remedy = ids.get(name, "give a text")
+        if not isinstance(values, tuple | list):
+            raise BadInput(f"{about}: {name} is {values!r:.80}; give a tuple of ids")
+        for value in values:
+            check_argument(f"{about}: {name}", value, remedy=remedy)
+        texts += values
+    return texts

@@ -238,12 +238,12 @@ def _lines(given: Iterable[str], method: str) -> tuple[str, ...]:
     if len(found) > _MOST:
         raise BadInput(f"{method} gave more than {_MOST:,} lines; give fewer")
     for each in found:
-        if not (isinstance(each, int | float) or is_line(each)):
+        if not is_line(each):
             raise BadInput(
                 f"{method} gave {each!r:.80} as a line; give texts of at most {LONGEST:,} characters that UTF-8 can "
                 "store"
             )
-    return tuple(map(str, found))
+    return found
 
 
 def _drawn(given: Any) -> str:

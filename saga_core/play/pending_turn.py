@@ -13,7 +13,7 @@ from attrs import Factory, define, evolve, field
 from saga_core import extraction
 from saga_core.billing import Bill
 from saga_core.context import TurnContext
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, check_argument
 from saga_core.language import nfc
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.model import Session, Turn, TurnKind
@@ -226,6 +226,7 @@ _CALLED = ("tool_calls", "function_call")
 _ENDS = frozenset(".!?…。！？~*)\"'”’»」』）")
 """Characters with which a paragraph ends. Behind others, a reply goes on in the same line."""
 _STOPS = "stop: {} would cut every state block off; SAGA ends the visible text there itself, and the model goes on"
+_FED = "feed texts (str); bytes are decoded first, and a piece of a stream without a text is left out"
 _NOTED = '{"noted": true}'
 """The answer to a report that comes beside other calls."""
 _TOO_SHORT = "the reply ended at its length limit, and the block stands last: allow longer replies (max_tokens)"
@@ -274,7 +275,9 @@ class Reply:
         return self.limits.ended or self.finish_reason
 
     def feed(self, text: str) -> str:
-        """Take a piece of the model's reply, and return the text that can be shown now."""
+        """Take a piece of the model's reply, and return the text that can be shown now. ``BadInput`` for no text."""
+        if type(text) is not str:  # this is called for every piece
+            check_argument("feed", text, remedy=_FED)
         self._raw.append(text)
         if self.unrepeated is not None:
             text = self.unrepeated.feed(text)
@@ -311,7 +314,8 @@ class Reply:
         return shown, others
 
     def end(self, reason: str) -> None:
-        """Note why the model ended. If it called no tool but SAGA's own, it ended by itself."""
+        """Note why the model ended. If it called no tool but SAGA's own, it ended by itself. ``BadInput``."""
+        check_argument("reason", reason, remedy="give a finish reason such as stop or length")
         self.finish_reason = "stop" if reason in _CALLED and self.own and not self.calls else reason
 
     def _call(self, number: str) -> str:
@@ -527,6 +531,7 @@ class PendingTurn:
         the model's own. The original limit applies to the visible text. A stop sequence that would cut off every block
         is left out, and ends the visible text instead; ``notices`` say so. Call this before the reply is read.
         """
+        check_argument("params", params, Mapping, 'give your parameters for the model, such as {"max_tokens": 800}')
         short = [name for name in _LIMITS if type(params.get(name)) is int and 0 < params[name] < _SHORT]
         limit = min((params[name] for name in short), default=0) if self.block_room else 0
         stops = {name: _listed(params.get(name)) for name in _STOP_FIELDS}
@@ -641,8 +646,6 @@ class PendingTurn:
             raise BadInput(f"stream: is a {type(stream).__name__}; give an asynchronous generator that yields texts")
         reply = self.replies[0]
         async for text in stream:
-            if not isinstance(text, str):
-                raise BadInput(f"stream: yields a {type(text).__name__}; yield texts (str)")
             shown = reply.feed(text)
             if shown:
                 yield shown
@@ -654,8 +657,10 @@ class PendingTurn:
         """Record a turn for each choice that has text. Durable when this returns. A second call changes nothing.
 
         ``finish`` replaces the choices' own finish reasons, such as ``aborted`` for a client that went away.
-        Raises ``StoreError`` when the journal cannot be written.
+        Raises ``StoreError`` when the journal cannot be written, and ``BadInput`` for what is no text.
         """
+        check_argument("finish", finish, remedy="give a finish reason such as length, or leave it out")
+        check_argument("model", model, remedy="give the name of the model that replied, or leave it out")
         if self._turns is None:
             try:
                 self._turns = await self._record(self, finish, model)

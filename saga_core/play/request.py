@@ -7,13 +7,15 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from saga_core.errors import BadInput
+from saga_core.errors import BadInput, check_argument
 from saga_core.model import Event, Fact, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
 from saga_core.sessions import LiveSession, Perspective
 from saga_core.trackers import Tracker, Trackers
 from saga_core.transcript import Transcript
 from saga_core.upstream import ModelFacts
+
+MOST_CHOICES = 128
 
 
 @frozen(kw_only=True)
@@ -45,8 +47,18 @@ class Request:
         for kind, (words, names) in _PLAIN.items():
             for name in names:
                 value = getattr(self, name)
-                if not isinstance(value, kind) and not (value is None and name in _MAY_BE_NONE):
-                    raise BadInput(f"{name}: is {value!r:.80}, a {type(value).__name__}; give {words}")
+                if value is not None or name not in _MAY_BE_NONE:
+                    check_argument(name, value, kind, f"give {words}")
+        for name, (kind, words) in _LISTS.items():
+            values = getattr(self, name)
+            listed = not isinstance(values, str | bytes)
+            check_argument(name, values, Sequence if listed else list, f"give a list of {words}")
+            for number, value in enumerate(values if kind is not object else ()):
+                check_argument(f"{name}[{number}]", value, kind, f"give {words}")
+        if not 1 <= self.choices <= MOST_CHOICES:
+            raise BadInput(f"choices: {self.choices} is out of range; give 1 to {MOST_CHOICES}")
+        if self.window < 0:
+            raise BadInput(f"window: {self.window} is negative; give a number of tokens, or 0 for no limit")
 
 
 _TEXTS = (
@@ -68,6 +80,12 @@ _PLAIN: dict[type, tuple[str, tuple[str, ...]]] = {
 }
 """The fields that hold one plain value."""
 _MAY_BE_NONE = ("session", "world")
+_LISTS: dict[str, tuple[type, str]] = {
+    "messages": (object, 'messages such as {"role": "user", "content": "I knock."}'),
+    "trackers": (Tracker, "saga_core.trackers.Tracker"),
+    "own_tools": (Mapping, "tools as OpenAI's chat API declares them"),
+}
+"""The fields that hold a list, with what it holds. Messages are checked when they are read."""
 
 
 @frozen(kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -325,6 +325,11 @@ class Number(Text):
         return 5
 
 
+class Numbers(Text):
+    def context(self, state: Any, language: str) -> Any:
+        return [1, 2.5]
+
+
 class Later(Text):
     async def context(self, state: Any, language: str) -> Any:  # type: ignore[override]
         return []
@@ -335,6 +340,7 @@ class Later(Text):
     [
         (Text(), "context gave a text; give a list of lines"),
         (Number(), "context gave a int; give a list"),
+        (Numbers(), "context gave 1 as a line; give texts of at most"),
         (Later(), "context is asynchronous; write it with def"),
     ],
 )
@@ -394,7 +400,7 @@ async def _bytes() -> AsyncIterator[Any]:
 @pytest.mark.parametrize(
     ("stream", "told"),
     [
-        (_bytes, r"stream: yields a bytes; yield texts \(str\)"),
+        (_bytes, r"feed: is b'text', a bytes; feed texts \(str\); bytes are decoded first"),
         (lambda: iter("x"), "stream: is a str_ascii_iterator; give an asynchronous generator that yields texts"),
     ],
 )
@@ -417,12 +423,75 @@ async def test_a_stream_of_the_wrong_kind(stream: Any, told: str) -> None:
         ({"player": None}, "player: is None, a NoneType; give a text"),
         ({"window": "a"}, "window: is 'a', a str; give a whole number"),
         ({"choices": "2"}, "choices: is '2', a str; give a whole number"),
+        ({"choices": 0}, "choices: 0 is out of range; give 1 to 128"),
+        ({"choices": -1}, "choices: -1 is out of range; give 1 to 128"),
+        ({"choices": 100_000}, "choices: 100000 is out of range; give 1 to 128"),
+        ({"window": -1}, "window: -1 is negative; give a number of tokens, or 0 for no limit"),
+        ({"messages": "hello"}, "messages: is 'hello', a str; give a list of messages such as {"),
+        ({"messages": {"role": "user"}}, "messages: is {'role': 'user'}, a dict; give a list of messages"),
+        ({"messages": None}, "messages: is None, a NoneType; give a list of messages"),
+        ({"trackers": "gold"}, "trackers: is 'gold', a str; give a list of saga_core.trackers.Tracker"),
+        ({"trackers": ["gold"]}, r"trackers\[0\]: is 'gold', a str; give saga_core.trackers.Tracker"),
+        ({"own_tools": 5}, "own_tools: is 5, a int; give a list of tools"),
+        ({"own_tools": ["roll"]}, r"own_tools\[0\]: is 'roll', a str; give tools as"),
     ],
 )
 async def test_an_argument_of_a_turn_of_another_type(given: dict[str, Any], told: str) -> None:
     async with Saga.open(memory_config()) as saga:
         with pytest.raises(BadInput, match=told):
-            await saga.begin([{"role": "user", "content": "Hi."}], **given)
+            await saga.begin(**{"messages": [{"role": "user", "content": "Hi."}], **given})
+
+
+async def test_a_reply_that_is_no_text() -> None:
+    async with Saga.open(memory_config()) as saga:
+        turn: Any = await saga.begin([{"role": "user", "content": "Hi."}])
+        for piece in (b"Fog.", None, 5):
+            with pytest.raises(BadInput, match=rf"feed: is {piece!r}, a \w+; feed texts"):
+                turn.replies[0].feed(piece)
+        with pytest.raises(BadInput, match="reason: is None, a NoneType; give a finish reason such as stop"):
+            turn.replies[0].end(None)
+        with pytest.raises(BadInput, match="params: is 'x', a str; give your parameters for the model, such as"):
+            turn.allowing("x")
+        turn.replies[0].feed("Fog.")
+        for finish in (5, None, object()):
+            with pytest.raises(BadInput, match=r"finish: is .*; give a finish reason such as length, or leave it out"):
+                await turn.commit(finish=finish)
+        with pytest.raises(BadInput, match="model: is 5, a int; give the name of the model that replied"):
+            await turn.commit(model=5)
+        (recorded,) = await turn.commit(finish="stop", model="tale-1")
+        assert (recorded.reply, recorded.finish, recorded.model) == ("Fog.", "stop", "tale-1")
+
+
+async def test_an_object_in_the_place_of_an_id() -> None:
+    async with Saga.open(memory_config()) as saga:
+        turn: Any = await Frontend(saga).say("I wait.", "The ferry comes.", mood="calm")
+        session, number = turn.session, turn.session.id
+        calls: list[Callable[[], Awaitable[Any]]] = [
+            lambda: saga.describe(session),
+            lambda: saga.sessions.get(session),
+            lambda: saga.timelines.fork(session, turn.id, "b"),
+            lambda: saga.maintenance.verify(session),
+        ]
+        for call in calls:
+            with pytest.raises(BadInput, match=r"session: is Session\(id='.*, a Session; give its id or its name"):
+                await call()
+        wrong: Any = 1
+        calls = [
+            lambda: saga.describe(number, wrong),
+            lambda: saga.timelines.fork(number, wrong, "b"),
+            lambda: saga.timelines.prune(number, wrong),
+        ]
+        for call in calls:
+            with pytest.raises(BadInput, match="turn: is 1, a int; give a turn's id"):
+                await call()
+        named: dict[str, Callable[[], Awaitable[Any]]] = {
+            "name": lambda: saga.timelines.fork(number, turn.id, wrong),
+            "label": lambda: saga.sessions.rename(number, wrong),
+            "timeline": lambda: saga.timelines.forget(number, wrong),
+        }
+        for name, call in named.items():
+            with pytest.raises(BadInput, match=f"{name}: is 1, a int; give "):
+                await call()
 
 
 async def test_what_is_no_list_of_sessions_and_no_configuration() -> None:

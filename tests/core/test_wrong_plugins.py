@@ -38,7 +38,7 @@ from saga_core.imports import (
     read_file,
 )
 from saga_core.maintenance import ImportOptions
-from saga_core.model import Kind, WorldState, deltas
+from saga_core.model import Kind, Session, WorldState, deltas
 from saga_core.modules import Modules, ModuleTurn, open_modules
 from saga_core.registry import OpenOptions
 from saga_core.storage import open_stores
@@ -222,12 +222,24 @@ def test_an_object_that_is_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
             open_modules({"rpg": True}, Counters())
 
 
+def proposal(**fields: Any) -> Proposal:
+    return Proposal(**{"kind": "event", "summary": "soon", **fields})
+
+
 @pytest.mark.parametrize(
     ("gives", "told"),
     [
         ([{"kind": "lore"}], "review gave a dict among its proposals; give saga_core.stores.Proposal"),
         ({"kind": "lore"}, "review gave a dict; give a tuple of saga_core.stores.Proposal"),
-        ((Proposal("event", "soon", data={"due": 4}),), "'soon' has data that is no text: {'due': 4}; give texts"),  # type: ignore[dict-item]
+        ((proposal(data={"due": 4}),), "the proposal 'soon': data: is 4, a int; give a text"),
+        ((proposal(data=[4]),), "the proposal 'soon': data: is [4], a list; give a mapping of texts"),
+        ((proposal(turns=(Session("s1", "t1"),)),), "the proposal 'soon': turns: is Session(id='s1'"),
+        ((proposal(turns=(5,)),), "the proposal 'soon': turns: is 5, a int; give ids, such as turn.id"),
+        ((proposal(turns="t01"),), "the proposal 'soon': turns is 't01'; give a tuple of ids"),
+        ((proposal(entities="e01"),), "the proposal 'soon': entities is 'e01'; give a tuple of ids"),
+        ((proposal(entities=(5,)),), "the proposal 'soon': entities: is 5, a int; give ids, such as entity.id"),
+        ((proposal(summary=5),), "the proposal 5: summary: is 5, a int; give a text"),
+        ((proposal(kind=None),), "the proposal 'soon': kind: is None, a NoneType; give a text"),
     ],
 )
 async def test_a_curator_that_gives_no_proposals(gives: Any, told: str) -> None:
