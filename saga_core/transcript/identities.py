@@ -17,6 +17,7 @@ from saga_core.language import nfc, normalized, pieces
 from saga_core.state_block import Hidden, hide, note_hidden, prose_of
 
 _IGNORED = ("*", "_", '"', "“", "”", "„", "«", "»")
+_SPEAKERS = 4
 _SPEAKER = re.compile(r"\s*[^\W\d_][^\n:：.!?\"“*。]{0,39}[:：]\s+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _LONG = 4_096
@@ -97,8 +98,8 @@ def remember(text: str, facts: Facts) -> None:
 
 def identity(text: str) -> str:
     """Return the form of a text that is used for comparison: NFKC, without white space, emphasis, quotation marks,
-    wrappers of a speaker's words and a leading ``Name:``. Of a reply only the prose counts, because many frontends do
-    not send back what cards put around it.
+    wrappers of a speaker's words and what stands before a colon in front, such as a name. Of a reply only the prose
+    counts, because many frontends do not send back what cards put around it.
     """
     if len(text) < _LONG:
         return _latest(text)
@@ -119,8 +120,11 @@ def _identity(text: str) -> str:
     if "&" in text:
         text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     text = prose_of(unwrap(text))
-    speaker = _SPEAKER.match(text)
-    if speaker and speaker.end() < len(text):
+    # A reply may itself begin like one with a name in front: "Mina: Mina whispers: come."
+    for _ in range(_SPEAKERS):
+        speaker = _SPEAKER.match(text)
+        if speaker is None or speaker.end() >= len(text):
+            break
         text = text[speaker.end() :]
     return _bare(text) if len(text) <= _PIECE else "".join(map(_bare, pieces(text, _PIECE)))
 

@@ -66,3 +66,10 @@ def test_beginnings_are_told_by_their_length_longest_first() -> None:
     assert [key.split(":")[0] for key in prefix_keys(text)] == [str(length) for length in LADDER]
     assert prefix_keys(text[: LADDER[1]]) == prefix_keys(text)[1:]
     assert prefix_keys("가" * (LADDER[-1] - 1)) == []
+
+
+@pytest.mark.parametrize(
+    "reply", ["Mina whispers: it is in the vault.", "Note: it is gone.", "미나가 속삭인다: 금고에 있어요."]
+)
+def test_a_name_in_front_changes_no_reply_that_begins_like_one_with_a_name(reply: str) -> None:
+    assert identity(f"Mina: {reply}") == identity(reply)
