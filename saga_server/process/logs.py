@@ -48,7 +48,7 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line and the traceback, without secrets."""
-        return self._mask.for_log(super().format(record))
+        return self._mask.for_log(super().format(record), whole=getattr(record, "private", False))
 
 
 class JsonLines(JsonFormatter):
@@ -69,7 +69,7 @@ class JsonLines(JsonFormatter):
         log_data["time"] = f"{self.formatTime(record, '%Y-%m-%dT%H:%M:%S')}.{int(record.msecs):03}Z"
         log_data["level"] = record.levelname.lower()
         log_data["logger"] = record.name
-        log_data["message"] = self._mask.for_log(record.message)
+        log_data["message"] = self._mask.for_log(record.message, whole=getattr(record, "private", False))
         log_data.update(_about(record))
         error = message_dict.get("exc_info")
         if error:

@@ -19,6 +19,8 @@ _SHORTEST = 6
 _RUN = 12
 """The length of a run of a secret's characters from which on it is hidden, forwards or backwards."""
 _STRIDE = _RUN // 2
+_LONGEST = 10_000
+"""Characters of a text that are searched, besides half as many at its end. An error may quote megabytes."""
 _PLACES = 4
 """How many places of secrets are compared with one place of a text. A secret that repeats itself has more."""
 
@@ -147,8 +149,9 @@ class Mask:
                 end = last
         return "".join((*kept, text[end:])) if end else text
 
-    def __call__(self, text: str) -> str:
-        """Return the text without secrets."""
+    def __call__(self, text: str, *, whole: bool = False) -> str:
+        """Return the text without secrets, and without the middle of a long one, unless the ``whole`` is needed."""
+        text = text if whole or len(text) <= _LONGEST else _shortened(text)
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
         if self.written:
@@ -167,9 +170,19 @@ class Mask:
             text = text.replace(place, "/home/hidden")
         return _PATH.sub(_unless_own, text)
 
-    def for_log(self, text: str) -> str:
+    def for_log(self, text: str, *, whole: bool = False) -> str:
         """Return the text without secrets, and without text of a story that an error quotes."""
-        return _QUOTED.sub("", self(text))
+        return _QUOTED.sub("", self(text, whole=whole))
+
+
+def _shortened(text: str) -> str:
+    """The beginning and the end of a long text, as it takes seconds to search a megabyte. No word is cut, since a part
+    of a key does not look like one."""
+    first, last = text[:_LONGEST], text[-_LONGEST // 2 :]
+    first = first[: max(first.rfind(" "), first.rfind("\n"), 0) or _LONGEST // 2]
+    last = last[last.rfind("PRIVATE KEY-----") + 1 :]
+    last = last[min((at for at in (last.find(" "), last.find("\n")) if at >= 0), default=len(last)) :]
+    return f"{first} … ({len(text):,} characters) … {last}"
 
 
 def _shared(text: str, at: int, least: int, secret: str, start: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -139,3 +140,23 @@ def test_a_key_in_the_type_of_an_error_is_taken_out() -> None:
         describe(UpstreamError("slow down", status=429, kind="rate_limit_error"), Mask.of(())).kind
         == "rate_limit_error"
     )
+
+
+@pytest.mark.parametrize("unit", ["x", "word ", "a:", "http://", "/a", "key=sk-abcdefghijklmnopqrstuvwx123456 "])
+def test_a_long_text_is_searched_at_its_ends_alone(unit: str) -> None:
+    mask = Mask.of(["hunter2 is my password"])
+    text, began = unit * (3_000_000 // len(unit)), process_time()
+    for shown in (mask(text), mask.for_players(text), mask.for_log(text)):
+        assert len(shown) < 20_000 and "abcdefgh" not in shown
+    assert process_time() - began < 0.5
+    assert mask(text[:100_000], whole=True).count("word") == text[:100_000].count("word")
+
+
+def test_no_secret_is_cut_with_a_long_text() -> None:
+    key = "sk-abcdefghijklmnopqrstuvwx123456"
+    pem = "-----BEGIN PRIVATE KEY-----\n" + "MIIEvAIBADANBgkqhkiG\n" * 400 + "-----END PRIVATE KEY-----"
+    for at in range(9_960, 10_010, 7):
+        assert "sk-" not in Mask.of([])("x " * (at // 2) + f"{key} " + "y " * 20_000)
+        assert "sk-" not in Mask.of([])("x " * 20_000 + f"{key} " + "y " * ((5_000 - at % 100) // 2))
+        assert "MIIE" not in Mask.of([])("x " * (at // 2) + pem + " y" * 20_000)
+    assert "MIIE" not in Mask.of([])("x " * 20_000 + pem + " y" * 10)
