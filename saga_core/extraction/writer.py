@@ -227,7 +227,8 @@ class _Reports:
         said = left if present is None else [who for who in left if who not in present]
         parted = [who for who in dict.fromkeys((*said, *stays)) if who != player]
         there = [who for who in parted if moves and (who not in state.present or who in left)]
-        there = [who for who in there if who not in state.present or self._came_to(fields.location or "", who)]
+        is_new = place not in state.entities
+        there = [who for who in there if who not in state.present or (is_new and self._came_to(fields.location or "", who))]
         yield from (deltas.Separated(who, away=not moves) for who in parted if who not in there)
         # Earlier turns may be read later and move the player elsewhere, so an explicit move to the same place counts.
         if place is not None and (place != state.location or fields.location_moved):
@@ -244,8 +245,8 @@ class _Reports:
         yield from self._moments(present)
 
     def _came_to(self, place: str, who: str) -> bool:
-        """Whether the reply has somebody of the company in the place that it moves to, so that she left from there: a
-        sentence after that place begins with her, and none names the old place. Otherwise she stayed behind."""
+        """Whether the reply has somebody of the company in the new place that it moves to, so that she left from there:
+        a sentence after that place begins with her, and none names the old place. Otherwise she stayed behind."""
         said = list(sentences_of(without_speech(self.told.removeprefix(self.words))))
         at = (at for name in (place, last_word(place)) for at, each in enumerate(said) if mentions(each, name))
         after = said[next(at, len(said)) + 1 :]

@@ -54,6 +54,16 @@ async def test_who_came_along_to_a_new_place_left_from_there(reply: str, told: s
         assert told in (await chat.begin("Where is Mina Ellison?")).context.text
 
 
+async def test_who_stays_behind_on_the_way_back_to_a_known_place_was_never_there() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The barge lies low.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "He nods.", location="barge", present=("Otter",))
+        await chat.say("Up.", "She has baked.", location="Tansy's kitchen", present=("Otter", "Tansy"))
+        reply = "The barge goes out on the ebb. Tansy stands on the jetty and rings the bell."
+        await chat.say("We sail.", reply, location="barge", present=("Otter",), npc_separated=("Tansy",))
+        assert "Tansy → Tansy's kitchen (there since turn 2)" in (await chat.begin("Where is Tansy?")).context.text
+
+
 async def test_who_is_met_and_leaves_in_one_turn_is_not_here() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         chat = Frontend(saga, "The inn is full.", "Tell a story.", "Be brief.")
