@@ -227,8 +227,9 @@ class _Reports:
         said = left if present is None else [who for who in left if who not in present]
         parted = [who for who in dict.fromkeys((*said, *stays)) if who != player]
         there = [who for who in parted if moves and (who not in state.present or who in left)]
-        is_new = place not in state.entities
-        there = [who for who in there if who not in state.present or (is_new and self._came_to(fields.location or "", who))]
+        if place in state.entities:  # in a new place alone, the reply may have had the company with the player
+            there = [who for who in there if who not in state.present]
+        there = [who for who in there if who not in state.present or self._came_to(fields.location or "", who)]
         yield from (deltas.Separated(who, away=not moves) for who in parted if who not in there)
         # Earlier turns may be read later and move the player elsewhere, so an explicit move to the same place counts.
         if place is not None and (place != state.location or fields.location_moved):

@@ -401,3 +401,25 @@ async def test_whoever_later_reads_or_learns_it_is_not_told_as_ignorant(
         assert [fact[:6] in line for line in asked if f" {who} 3]" in line or f"[{who} 3]" in line] == [True] * (
             not knows
         )
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Ivo told only Nell where the gold lies",
+        "Ivo tells Nell, and nobody else, where the gold lies",
+        "Ivo told no one but Nell where the gold lies",
+    ],
+)
+async def test_who_left_does_not_know_what_only_one_was_told(note: str) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The inn is full.", "Tell a story.", "Be brief.")
+        await chat.say("In.", "All nod.", present=("Nell", "Ivo", "Mina"))
+        told = await chat.say("Hm.", "Mina goes.", present=("Nell", "Ivo"), npc_separated=("Mina",), notes=note)
+        people = (await saga.memory.knowledge(told.session.id, about=2))["people"]
+        assert {each["name"]: each["knows"] for each in people} == {
+            "Player": True,
+            "Nell": True,
+            "Ivo": True,
+            "Mina": False,
+        }
