@@ -365,7 +365,7 @@ def _uses(calls: Any) -> list[dict[str, Any]]:
         {
             "type": "tool_use",
             "id": str(call.get("id", "")),
-            "name": str(function.get("name", "")),
+            "name": str(function.get("name") or ""),
             "input": arguments_of(function),
         }
         for call, function in calls_of(calls)
@@ -469,7 +469,7 @@ class MessagePieces(Pieces):
                 {
                     "id": str(block.get("id", "")),
                     "type": "function",
-                    "function": {"name": str(block.get("name", "")), "arguments": arguments},
+                    "function": {"name": str(block.get("name") or ""), "arguments": arguments},
                 }
             )
 

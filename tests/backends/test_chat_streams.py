@@ -237,3 +237,10 @@ def test_a_signature_in_thousands_of_pieces_is_not_copied_for_each(kind: str) ->
     (part,) = reader.read({"type": "content_block_stop"}, whole=False)
     assert isinstance(part, ExtraPart)
     assert len(part.fields["reasoning_details"][0]["text" if kind == "thinking" else kind]) == 4_000_000
+
+
+def test_a_call_without_a_name_is_not_given_one() -> None:
+    block = {"type": "tool_use", "id": "t1", "name": None, "input": {}}
+    (part,) = MessagePieces().read({"type": "content_block_start", "content_block": block}, whole=False)
+    assert isinstance(part, ExtraPart)
+    assert part.fields["tool_calls"][0]["function"]["name"] == ""
