@@ -147,6 +147,8 @@ def _status(desk: _Desk) -> tuple[Event, ...]:
 def _merge(desk: _Desk) -> tuple[Event, ...]:
     into = desk.entity("into")
     one = desk.entity("one", into.kind)
+    if one.id == into.id:
+        raise BadInput(f"one: {one.name!r} and {into.name!r} are one already")
     return (*made_one(desk.state, one.id, into.id), *_held_once(desk.state, one.id, into.id))
 
 

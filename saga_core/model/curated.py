@@ -32,7 +32,7 @@ from saga_core.model.world_state import (
     WorldState,
 )
 
-_IDS = frozenset("id who to owner item giver receiver source target event place into subject other".split())
+_IDS = frozenset("id who to owner item giver receiver source target event place gone into subject other by".split())
 ONE_PERSON = "one_person"
 """The rule of findings about two characters who may be one person. Their keys have the ids of the two."""
 ONE, TWO = "one", "two"
@@ -48,12 +48,17 @@ _STATUS = ("status", "status_since")
 
 
 def redirected(event: Any, merged: Mapping[str, str]) -> Any:
-    """Return ``event`` with the ids of merged entities replaced by the ids of the entities they were merged into."""
-    found = {}
+    """Return ``event`` with the ids of merged entities replaced by the ids of the entities they were merged into.
+
+    Who knows of a turn is kept by the ids under which they were there.
+    """
+    found: dict[str, Any] = {}
     for attribute in attributes(type(event)):
         value = getattr(event, attribute.name)
         if attribute.name in _IDS and isinstance(value, str) and value in merged:
             found[attribute.name] = merged[value]
+        elif attribute.name == "who" and isinstance(value, tuple) and type(event) is not deltas.AudienceSet:
+            found["who"] = tuple(dict.fromkeys(merged.get(each, each) for each in value))
     return evolve(event, **found) if found else event
 
 
@@ -192,11 +197,16 @@ def forget(state: WorldState, id_: str) -> WorldState | str:
     )
 
 
-def noticed(findings: tuple[Finding, ...], event: deltas.Found, depth: int) -> tuple[Finding, ...]:
-    """Return the findings with one more. A finding with a known key changes nothing."""
+def noticed(
+    findings: tuple[Finding, ...], event: deltas.Found, depth: int, merged: Mapping[str, str]
+) -> tuple[Finding, ...]:
+    """Return the findings with one more. A finding with a known key changes nothing, and the question whether two are
+    one is settled if they are."""
     if any(each.key == event.key for each in findings):
         return findings
-    return (*findings, Finding(event.key, event.rule, event.text, depth, event.turns))[-MAX_FINDINGS:]
+    asked = {merged.get(who, who) for who in event.key.split(":")[1:]} if event.rule == ONE_PERSON else ()
+    verdict = ONE if len(asked) == 1 else ""
+    return (*findings, Finding(event.key, event.rule, event.text, depth, event.turns, verdict))[-MAX_FINDINGS:]
 
 
 def told(story: tuple[StoryPart, ...], event: deltas.StoryTold) -> tuple[StoryPart, ...]:

@@ -322,8 +322,13 @@ def _whole(draft: Draft, change: Callable[[WorldState], WorldState | str]) -> No
             draft.changed[name] = value
 
 
+def _merged(draft: Draft, event: deltas.Merged) -> None:
+    if event.gone != event.into or event.into not in draft.view("merged").values():  # they are one already
+        _whole(draft, lambda state: curated.merge(state, event))
+
+
 def _found(draft: Draft, event: deltas.Found) -> None:
-    draft.changed["findings"] = curated.noticed(draft.view("findings"), event, draft.depth)
+    draft.changed["findings"] = curated.noticed(draft.view("findings"), event, draft.depth, draft.view("merged"))
 
 
 def _settled(draft: Draft, event: deltas.Settled) -> None:
@@ -397,7 +402,7 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     deltas.Mentioned: _mentioned,
     deltas.AttributeSet: _attribute_set,
     deltas.ValueSet: _value_set,
-    deltas.Merged: lambda draft, event: _whole(draft, lambda state: curated.merge(state, event)),
+    deltas.Merged: _merged,
     deltas.Split: lambda draft, event: _whole(draft, lambda state: curated.split(state, event)),
     deltas.Forgotten: lambda draft, event: _whole(draft, lambda state: curated.forget(state, event.id)),
     deltas.Found: _found,

@@ -54,12 +54,15 @@ def set_audience(draft: Draft, event: AudienceSet) -> None:
         return
     audiences = draft.map("audiences")
     old: Audience = audiences.get(depth, Audience())
-    who = tuple(dict.fromkeys(each for each in event.who if draft.entity(each) is not None))
+    merged, present = draft.view("merged"), draft.view("present")
+    who = tuple(dict.fromkeys(each for each in event.who if each in merged or draft.entity(each) is not None))
     if event.audience == ALSO:
         new = {each: Hearing(draft.depth, event.by) for each in who if each not in old.told}
         audiences[depth] = evolve(old, told={**old.told, **new})
     elif event.audience == EXCEPT:
-        audiences[depth] = evolve(old, missed=tuple(dict.fromkeys((*old.missed, *who))))
+        # Under the other name too, unless that one was there.
+        whole = (one for each in who if (one := merged.get(each)) and one not in present)
+        audiences[depth] = evolve(old, missed=tuple(dict.fromkeys((*old.missed, *who, *whole))))
     elif event.audience == PRESENT:
         audiences.pop(depth, None)
     else:
@@ -73,8 +76,9 @@ def hearing(
 ) -> Hearing | None:
     """Return since when the character with these ``ids`` knows what happened at a turn, or None if it does not.
 
-    ``ids`` are the character's id and those of the entities that were merged into it. ``assumed`` is the depth from
-    which the character is taken to be there, because nobody reports it; see ``assumed_from``.
+    ``ids`` are the character's id and those of the entities that were merged into it: what one of them knows, it knows.
+    ``assumed`` is the depth from which the character is taken to be there, because nobody reports it; see
+    ``assumed_from``.
     """
     audience = audiences.get(node.depth)
     if audience is not None:
@@ -85,8 +89,10 @@ def hearing(
             return Hearing(node.depth)
         if audience.base == ONLY:
             return Hearing(node.depth) if any(each in ids for each in audience.only) else None
-        if any(each in ids for each in audience.missed):
+        awake = frozenset(ids).difference(audience.missed)
+        if ids and not awake:
             return None
+        ids = awake
     there = node.members
     if node.parent is None or there is None:
         return Hearing(node.depth)

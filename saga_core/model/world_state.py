@@ -115,8 +115,8 @@ class WorldState:
     """Module whose rules were used -> its version."""
 
     def name(self, entity: str) -> str:
-        """Return the name of an entity, or the id itself if it is unknown."""
-        found = self.entities.get(entity)
+        """Return the name of an entity, also by an id from before a merge, or the id itself if it is unknown."""
+        found = self.entities.get(self.merged.get(entity, entity))
         return found.name if found else entity
 
     @property

@@ -208,17 +208,27 @@ def test_events_of_merged_entities_are_about_those_that_they_became() -> None:
     gained = deltas.ItemTransferred("a", "b", "i", 2)
     assert curated.redirected(gained, {"a": "c", "i": "k"}) == deltas.ItemTransferred("c", "b", "k", 2)
     assert curated.redirected(gained, {"z": "c"}) is gained
+    rang = deltas.EventTriggered("e", "종", ("a", "b"))
+    assert curated.redirected(rang, {"a": "b"}) == deltas.EventTriggered("e", "종", ("b",))
     noted = deltas.Noted("a")
     assert curated.redirected(noted, {"a": "c"}) is noted, "a text is no id"
 
 
 def test_the_same_finding_is_noticed_once_and_the_latest_are_kept() -> None:
-    found = curated.noticed((), deltas.Found("k", "dead", "죽은 이가 말한다", ("t1",)), 5)
+    found = curated.noticed((), deltas.Found("k", "dead", "죽은 이가 말한다", ("t1",)), 5, {})
     assert found == (Finding("k", "dead", "죽은 이가 말한다", 5, ("t1",)),)
-    assert curated.noticed(found, deltas.Found("k", "dead", "again"), 6) is found
+    assert curated.noticed(found, deltas.Found("k", "dead", "again"), 6, {}) is found
     for number in range(MAX_FINDINGS + 3):
-        found = curated.noticed(found, deltas.Found(f"k{number}", "dead", ""), 7)
+        found = curated.noticed(found, deltas.Found(f"k{number}", "dead", ""), 7, {})
     assert len(found) == MAX_FINDINGS and found[-1].key == f"k{MAX_FINDINGS + 2}"
+
+
+def test_whether_two_are_one_is_no_question_once_they_are() -> None:
+    key = f"{curated.ONE_PERSON}:a:b"
+    after = fold(merged("a", "b"), Delta((deltas.Found(key, curated.ONE_PERSON, "?"),)), turn="t2", depth=10)
+    assert [each.verdict for each in after.findings] == [curated.ONE]
+    again = fold(after, Delta((deltas.Merged("a", "b"), deltas.Merged("b", "a"))), turn="t3", depth=11)
+    assert not again.problems and again.entities == after.entities
 
 
 def test_a_part_takes_the_place_of_those_within_its_turns() -> None:
