@@ -142,11 +142,19 @@ def story_lines(state: WorldState, recent: int) -> list[str]:
 
 
 def _past_and_lately(state: WorldState, recent: int) -> tuple[list[str], list[str]]:
-    """Return the summaries that begin before the latest notes or are by hand, and the notes and events beside them."""
+    """Return the summaries that begin before the latest notes or are by hand, and the notes and events beside them.
+
+    Of each turn that a summary tells of, either that summary is among them or all that is known of the turn.
+    """
     happened = [(event.depth, f"[{event.name}]") for event in state.happenings]
-    latest = sorted([*state.notes, *happened])[-recent:]
-    noted = [depth for depth, _ in state.notes[-recent:]]
-    begins = noted[0] if noted else state.story[-1].last + 1 if state.story else 0
+    known = sorted([*state.notes, *happened])
+    told = max((part.last for part in state.story), default=known[-1][0] if known else 0)
+    cut = sum(depth <= told for depth, _ in known[: max(0, len(known) - recent)])
+    latest = known[cut:]
+    begins = max(
+        state.notes[0][0] if state.notes else state.story[-1].last + 1 if state.story else 0,
+        known[cut - 1][0] + 1 if cut else 0,
+    )
     past = [part for part in state.story if part.first < begins or part.by_hand]
     spans = [(part.first, part.last) for part in past]
     end = max((last for _, last in spans), default=-1)

@@ -133,6 +133,20 @@ def test_the_story_stays_bounded_over_2000_turns() -> None:
     assert stage.state.story[-1].last == 2_000
 
 
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_each_turn_is_told_in_a_summary_or_line_by_line(every: int) -> None:
+    stage = Stage("ersia")
+    for number in range(1, 45):
+        rang = f"event_trigger: 종 {number}\n" if number % every == 0 else ""
+        stage.tell(Told("간다.", "간다.", f"{rang}notes: 약속 {number}호\nlocation: 방 {number // 7}"))
+        if number % 10 == 0:
+            verdicts = rule(view := stage.view(since=number - 10), condense(view, 50), ())
+            events = tuple(event for each in verdicts for event in each.events)
+            stage.states[-1] = fold(stage.state, Delta(events), turn=stage.state.turn, depth=stage.state.depth)
+        told = "\n".join(story_lines(stage.state, 20))
+        assert [at for at in range(1, number + 1) if f"약속 {at}호" not in told] == []
+
+
 def test_a_short_story_is_told_line_by_line() -> None:
     stage = play(12, key=False)
     assert story_lines(stage.state, 20)[-2:] == [text for _, text in stage.state.notes[-2:]]
