@@ -210,12 +210,13 @@ def check(connection: sqlite3.Connection, *, thorough: bool) -> str | None:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turn every SQLite exception into a ``StoreError`` that names ``path`` and a remedy."""
+def translated(path: Path, if_damaged: str = "") -> Iterator[None]:
+    """Turn every SQLite exception into a ``StoreError`` that names ``path`` and a remedy. ``if_damaged`` is that for a
+    damaged file which is no store of this server."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _translate(path, error) from error
+        raise _translate(path, error, if_damaged) from error
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -227,13 +228,11 @@ def _code(error: sqlite3.Error) -> int:
     return sqlite3.SQLITE_BUSY if "locked" in text else sqlite3.SQLITE_IOERR if "I/O" in text else sqlite3.SQLITE_ERROR
 
 
-def _translate(path: Path, error: sqlite3.Error) -> StoreError:
+def _translate(path: Path, error: sqlite3.Error, if_damaged: str = "") -> StoreError:
     code = _code(error)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return StoreCorrupt(
-            f"{path}: is damaged, or no SQLite database ({error}); put a backup in its place, or move it away together "
-            f"with {path.name}-wal to start empty"
-        )
+        anew = f"put a backup in its place, or move it away together with {path.name}-wal to start empty"
+        return StoreCorrupt(f"{path}: is damaged, or no SQLite database ({error}); {if_damaged or anew}")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLocked(
             f"{path}: another program holds the database ({error}); close it there. On a network "

@@ -353,15 +353,35 @@ def _imported(kind: Kind, name: str) -> Backend[Any]:
     module, _, attribute = name.partition(":")
     try:
         with foreign:
-            found: Any = import_module(module)
+            found = found_at(module, attribute)
+    except _Lacking as error:
+        raise BadInput(f"{kind} backend {name!r}: {error}") from error
     except Exception as error:
         _check_there(f"{kind} backend {name!r}", module, error)
         raise StoreUnavailable(f"{kind} backend {name!r}: {module} cannot be imported: {why(error)}") from error
-    for step in attribute.split("."):
-        if not hasattr(found, step):
-            raise BadInput(f"{kind} backend {name!r}: {module} has no {attribute!r}")
-        found = getattr(found, step)
     return backend_of(kind, name, found)
+
+
+class _Lacking(AttributeError):
+    """A module without the name that is looked for. The message says which name is like it."""
+
+
+def found_at(module: str, attribute: str) -> Any:
+    """Import what is at a place. Raises ``AttributeError`` that names what is like it, and what the import raises."""
+    import difflib  # only a wrong name needs it
+
+    found: Any = import_module(module)
+    for step in filter(None, attribute.split(".")):
+        if not hasattr(found, step):
+            close = difflib.get_close_matches(step, [each for each in dir(found) if each[0] != "_"], 1)
+            raise _Lacking(f"{module} has no {attribute!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+        found = getattr(found, step)
+    return found
+
+
+def by_place(name: str, entry: str) -> str:
+    """What to do about the place of a plugin, given where a ``name`` is expected; empty if it is no place."""
+    return f"; a place goes into plugins, such as plugins: {{{entry.format(name)}}}" if ":" in name else ""
 
 
 def _check_there(where: str, module: str, error: Exception) -> None:
@@ -381,9 +401,9 @@ def _installed(kind: Kind, name: str) -> Backend[Any]:
         raise BadInput(f"no {kind} backend {name!r}; known: {known}; or give the place of one, package.module:object")
     try:
         with foreign:
-            found = point.load()
-    except AttributeError as error:
-        raise BadInput(f"backend {point.name!r}: {point.module} has no {point.attr!r}") from error
+            found = found_at(point.module, point.attr)
+    except _Lacking as error:
+        raise BadInput(f"backend {point.name!r}: {error}") from error
     except Exception as error:
         _check_there(f"backend {point.name!r} ({point.value})", point.module, error)
         missing = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
@@ -443,7 +463,7 @@ def entry_points(*, group: str) -> tuple[EntryPoint, ...]:
 def object_at(point: EntryPoint) -> Any:
     """Load what an entry point names. A class is called without arguments."""
     with foreign:
-        found = point.load()
+        found = found_at(point.module, point.attr)
         return found() if inspect.isclass(found) else found
 
 

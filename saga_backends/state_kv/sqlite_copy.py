@@ -125,19 +125,17 @@ def read_copy(path: Path) -> Copy:
     """
     if not path.is_file():
         raise BadInput(f"{path}: there is no such file; give a file that `saga backup` made")
-    with sqlite_file.translated(path), closing(_reading(path)) as file:
+    another = f"take another backup, or save what can be read with `saga restore {path} --damaged`"
+    with sqlite_file.translated(path, another), closing(_reading(path)) as file:
         if not sqlite_file.version_of(file, path, SCHEMA):
             raise BadInput(f"{path}: contains no journal")
         wrong = sqlite_file.check(file, thorough=True)
         if wrong is not None:
-            raise StoreCorrupt(f"{path}: is damaged ({wrong}); take another backup")
+            raise StoreCorrupt(f"{path}: is damaged ({wrong}); {another}")
         try:
             return _read(file, path)
         except codec.UNREADABLE as error:
-            raise StoreCorrupt(
-                f"{path}: holds what SAGA did not write ({str(error)[:200]!r}); take another backup, or save what can "
-                f"be read with `saga restore {path} --damaged`"
-            ) from error
+            raise StoreCorrupt(f"{path}: holds what SAGA did not write ({str(error)[:200]!r}); {another}") from error
 
 
 def _read(file: sqlite3.Connection, path: Path) -> Copy:

@@ -122,7 +122,8 @@ def _check_name(where: str, name: str, taken: Collection[str]) -> None:
     if name in taken:
         raise BadInput(f"{where}: there is a source of that name already; give it another one")
     if not _NAME.match(name):
-        raise BadInput(f"{where}: a source is named with at most 32 small letters, digits, '-' and '_'")
+        place = registry.by_place(name, "saga.backends: {{context.NAME: {}}}")
+        raise BadInput(f"{where}: a source is named with at most 32 small letters, digits, '-' and '_'{place}")
 
 
 def _needs_of(source: Any, name: str, where: str) -> tuple[str, ...]:

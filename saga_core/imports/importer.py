@@ -32,6 +32,7 @@ from saga_core.imports.records import (
 )
 from saga_core.modules import check_fields
 from saga_core.registry import entry_points, object_at
+from saga_core.registry import why as in_short
 from saga_core.stores.validate import check_object
 
 log = logging.getLogger("saga.importers")
@@ -41,7 +42,6 @@ MESSAGES = 200_000
 """Most messages of a chat. Each reply beside the one that was taken counts as one: it becomes a turn as well."""
 NAME = 1_000
 """Longest name of a character, a player or a persona, in characters. Macros put names into texts again and again."""
-_BROKEN = "the importer {} failed at it ({}); the log has more"
 
 
 class Fit(IntEnum):
@@ -167,7 +167,7 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
             raise _wrong(name, file, error) from None
         except Exception as error:
             log.exception("the importer %s failed at %s", name, file.name)
-            raise Unreadable(_BROKEN.format(name, type(error).__name__)) from None
+            raise Unreadable(f"the importer {name} failed at it ({in_short(error)}); the log has more") from None
     if file.archive is not None and why is None:
         return _read_members(file, among)
     if why is None:
@@ -203,7 +203,7 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
             raise
         except Exception as error:
             log.exception("the importer %s failed at %s", name, file.name)
-            why = why or Unreadable(_BROKEN.format(name, type(error).__name__))
+            why = why or Unreadable(f"the importer {name} failed at it ({in_short(error)}); the log has more")
             continue
         if fit > surest:
             chosen, surest = (name, importer), fit

@@ -20,7 +20,7 @@ from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.foreign import foreign
 from saga_core.model import Delta, Event, WorldState, deltas, fold
 from saga_core.modules.fields import LONGEST, check_fields, is_line
-from saga_core.registry import entry_points, object_at
+from saga_core.registry import by_place, entry_points, object_at
 from saga_core.trackers import Tracker
 
 GROUP = "saga.modules"
@@ -292,7 +292,8 @@ def modules_that_fail() -> dict[str, str]:
 def _load(name: str, points: Mapping[str, EntryPoint]) -> Module:
     if name not in points:
         known = ", ".join(sorted(points)) or "none"
-        raise BadInput(f"modules.{name}: no such module is installed; there are {known}")
+        place = by_place(name, "saga.modules: {{NAME: {}}}")
+        raise BadInput(f"modules.{name}: no such module is installed; there are {known}{place}")
     try:
         with foreign:
             return _fitting(name, points[name].value, object_at(points[name]))

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
 from types import NoneType
@@ -474,6 +474,9 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
         options = {"raw_query": True, **options}
     at = OpenOptions(path_of(config, kind), wanted.url or config.storage.url, options)
     where = f"storage.{kind}"
+    if at.path is not None and config.data_dir in at.path.parents:
+        with suppress(OSError):  # the engine says what is wrong with the place; ``parents=True`` would heed the umask
+            config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         store = await registry.open_plugin(
             kind, name, at, at=where, options_at=f"{where}.", if_damaged=_if_damaged(kind, name, at.path)

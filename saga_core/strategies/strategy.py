@@ -6,6 +6,7 @@ A plugin registers a ``Backend`` of the kind ``strategy`` under the entry point 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from attrs import frozen
@@ -17,6 +18,16 @@ from saga_core.modules import check_fields
 
 MAX_TEXT = 300
 """The largest number of characters of a record's text, and of each of its details."""
+
+
+RESERVED = ("do", "record", "kind", "text", "turns", "from")
+"""The fields of a record in a model's answer, besides its details."""
+_NAME = re.compile(r"[\w-]{1,64}")
+
+
+def _check_name(what: str, name: str) -> None:
+    if _NAME.fullmatch(name) is None:
+        raise BadInput(f"{what} {name!r}: give a name of at most 64 letters, digits, '-' and '_'")
 
 
 @frozen
@@ -32,6 +43,9 @@ class Detail:
 
     def __attrs_post_init__(self) -> None:
         check_fields(f"strategy detail {self.name!r}:", self)
+        _check_name("strategy detail", self.name)
+        if self.name in RESERVED:
+            raise BadInput(f"strategy detail {self.name!r}: every record has such a field; give another name")
 
 
 @frozen
@@ -66,6 +80,7 @@ class RecordKind:
 
     def __attrs_post_init__(self) -> None:
         check_fields(f"strategy kind {self.name!r}:", self)
+        _check_name("strategy kind", self.name)
         checked(self.namespace)
         if DEFAULT not in self.told:
             raise BadInput(f"strategy kind {self.name!r}: told has no {DEFAULT!r}")
@@ -84,6 +99,7 @@ class Strategy:
 
     def __attrs_post_init__(self) -> None:
         check_fields(f"strategy {self.name!r}:", self)
+        _check_name("strategy", self.name)
         if not self.kinds:
             raise BadInput(f"strategy {self.name!r}: it has no kind of records")
         if DEFAULT not in self.task:

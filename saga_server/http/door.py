@@ -6,6 +6,7 @@ Extra slashes in a path or at its end are ignored.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from aiohttp.typedefs import Handler
 from attrs import define, field, frozen
 
 from saga_core.foreign import foreign
-from saga_core.registry import entry_points
+from saga_core.registry import entry_points, found_at
 from saga_server.http.errors import ErrorForm, openai_error
 
 _log = logging.getLogger("saga.server")
@@ -28,6 +29,8 @@ BASES = ("", "/s/{session}", "/w/{world}", "/s/{session}/w/{world}", "/w/{world}
 """The base URLs that may precede every path. They name a session and a world."""
 _BASE = re.compile(r"(?:/+s/+(?P<s>[^/]+)(?:/+w/+(?P<sw>[^/]+))?|/+w/+(?P<w>[^/]+)(?:/+s/+(?P<ws>[^/]+))?)(?=/)")
 _SLASHES = re.compile("//+")
+
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 
 Methods = Mapping[str, Handler]
 """The handler of each HTTP method. ``GET`` also answers ``HEAD``."""
@@ -109,7 +112,7 @@ class Doors:
         for point in sorted(found, key=lambda each: each.name):
             try:
                 with foreign:
-                    doors.add(point.name, point.load())
+                    doors.add(point.name, found_at(point.module, point.attr))
             except Exception as error:  # noqa: BLE001 - the code of others; logged, and shown in the status
                 doors.failed[point.name] = reason = f"{point.value}: {str(error) or type(error).__name__}"
                 _log.error("the door %s is missing: %s", point.name, reason)
@@ -126,6 +129,11 @@ class Doors:
                 raise ValueError(f"{path!r} does not begin with '/'")
             if not isinstance(methods, Mapping) or not all(name.isupper() for name in methods):
                 raise TypeError(f"{path} has {methods!r}; give its handlers by method, such as {{'POST': chat}}")
+            for method, handler in methods.items():
+                if method not in _METHODS:
+                    raise ValueError(f"{path} has the method {method!r}; give one of {', '.join(_METHODS)}")
+                if not (callable(handler) and any(map(inspect.iscoroutinefunction, (handler, handler.__call__)))):
+                    raise TypeError(f"{path} has {handler!r} for {method}; write it with async def, or give plays(it)")
         for path in door.paths:
             taken = next((other for other, each in self.loaded.items() if path in each.paths), None)
             if taken is not None:

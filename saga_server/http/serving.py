@@ -62,12 +62,7 @@ async def _through_door(request: web.Request) -> web.StreamResponse:
     handler = place.handler(request.method)
     if handler is None:
         raise web.HTTPMethodNotAllowed(request.method, sorted(place.methods))
-    answering: Any = handler(request)
-    if not inspect.isawaitable(answering):
-        raise TypeError(
-            f"the door's {_name(handler)} gave a {type(answering).__name__}; write it with async def, or give plays(it)"
-        )
-    answer: Any = await answering
+    answer: Any = await handler(request)
     if not isinstance(answer, web.StreamResponse):
         raise TypeError(f"the door's {_name(handler)} gave a {type(answer).__name__}; give a response of aiohttp")
     return answer

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from saga_backends import path_lock
+from saga_backends.memory import MemoryState
 from saga_backends.path_lock import PathLock, holder_of
 from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.errors import StoreLocked, StoreUnavailable
+from saga_core.registry import OpenOptions
 from saga_core.storage.private_files import NOTED
 from saga_core.stores import Batch
 from saga_server.admin import back_up, restore
@@ -102,6 +104,26 @@ async def test_what_is_made_is_its_users_alone(tmp_path: Path) -> None:
     for file in (tmp_path / "data").rglob("*.db*"):
         assert file.stat().st_mode & 0o077 == 0 or file.parent.stat().st_mode & 0o077 == 0, file
     assert holder_of(tmp_path / "data" / "state.db") is None
+
+
+class InFolder(MemoryState):
+    """An engine that makes its folder with all above it, as the umask says."""
+
+    def __init__(self, options: OpenOptions) -> None:
+        assert options.path is not None
+        options.path.mkdir(mode=0o700, parents=True)
+        super().__init__()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX's")
+async def test_the_data_directory_is_its_users_alone_with_an_engine_of_others(tmp_path: Path) -> None:
+    usual = os.umask(0o022)
+    try:
+        state = {"backend": f"{__name__}:InFolder"}
+        await (await Saga.open({"storage": {"path": str(tmp_path / "data"), "state": state}})).aclose()
+    finally:
+        os.umask(usual)
+    assert (tmp_path / "data").stat().st_mode & 0o777 == 0o700
 
 
 def entries(folder: Path) -> list[Path]:

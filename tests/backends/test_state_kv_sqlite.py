@@ -21,6 +21,7 @@ import pytest
 
 from saga_backends import sqlite_file
 from saga_backends.state_kv.sqlite import BACKEND, SCHEMA, SqliteState
+from saga_backends.state_kv.sqlite_copy import read_copy
 from saga_core.errors import BadInput, Closed, NewerSchema, StoreCorrupt, StoreError, StoreLocked, StoreUnavailable
 from saga_core.registry import OpenOptions
 from saga_core.stores.state_kv import Batch, Key
@@ -359,6 +360,8 @@ async def test_what_is_no_database_is_refused(path: Path, damage: Callable[[byte
     before = path.read_bytes()
     with pytest.raises(StoreCorrupt, match=rf"{path}: is damaged, .*put a backup in its place"):
         await opened(path)
+    with pytest.raises(StoreCorrupt, match=r"; take another backup, or save what can be read with `saga restore .*`$"):
+        read_copy(path)
     assert path.read_bytes() == before
     path.unlink()
     await (await opened(path)).aclose()

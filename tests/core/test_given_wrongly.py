@@ -195,6 +195,15 @@ def test_a_strategy_without_english_texts_or_with_another_weight() -> None:
         Strategy("mine", {"ko": "..."}, (facts,))
     with pytest.raises(BadInput, match="strategy kind 'fact': shown is 50; give a number from 1 to 8"):
         evolve(facts, shown=50)
+    for name in ("X y", "", "a/b", "x" * 65):
+        with pytest.raises(BadInput, match=f"strategy {name!r}: give a name of at most 64 letters, digits"):
+            Strategy(name, {"en": "..."}, (facts,))
+        with pytest.raises(BadInput, match=f"strategy kind {name!r}: give a name"):
+            evolve(facts, name=name)
+        with pytest.raises(BadInput, match=f"strategy detail {name!r}: give a name"):
+            Detail(name, "what it is")
+    with pytest.raises(BadInput, match="strategy detail 'text': every record has such a field; give another name"):
+        Detail("text", "what it is")
 
 
 _KIND: Any = RecordKind

@@ -176,6 +176,8 @@ async def test_a_name_may_be_the_place_of_what_opens_it() -> None:
     assert isinstance(await registry.load("graph", f"{here}:Plain").open(OpenOptions()), Plain)
     with pytest.raises(BadInput, match=f"state backend '{here}:Nobody': {here} has no 'Nobody'"):
         registry.load("state", f"{here}:Nobody")
+    with pytest.raises(BadInput, match=f"{here} has no 'FINEE'; did you mean 'FINE'[?]"):
+        registry.load("state", f"{here}:FINEE")
     with pytest.raises(BadInput, match="it is a backend of kind 'state'; give one of 'graph'"):
         registry.load("graph", f"{here}:FINE")
     with pytest.raises(BadInput, match="opens nothing"):

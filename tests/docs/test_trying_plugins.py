@@ -16,6 +16,8 @@ from saga_core.config import load_config
 from saga_core.errors import ConfigError
 from saga_core.maintenance import ImportOptions
 from saga_server.doctor import examination
+from tests.core.frontend import Frontend
+from tests.core.strategies.stage import model
 from tests.docs.pages import page
 from tests.docs.test_examples import run
 from tests.server.client import Client
@@ -65,6 +67,19 @@ async def test_a_strategy(beside: Beside) -> None:
     by_place = {"mine": {"use": "rumours:RUMOURS"}}
     async with Saga.open({"storage": {"profile": "memory"}, "memory_strategies": by_place}) as saga:
         assert "no model" in saga.counters.degraded["curation.memory.mine"]
+
+
+async def test_a_strategy_learns_from_the_answer_on_the_page(beside: Beside) -> None:
+    plugins = beside("rumours", "RUMOURS", "docs/write-a-backend.md")
+    config = {"storage": {"profile": "memory"}, "plugins": plugins, "memory_strategies": {"rumours": {"every": 1}}}
+    block = next(each for each in page("docs/write-a-backend.md").blocks if '"records"' in each.text)
+    async with Saga.open(config, curator=model(block.text)) as saga:
+        chat = Frontend(saga)
+        await chat.say("I listen.", "Odile says that Mira is a smuggler.", notes="x")
+        turn = await chat.say("I go on.", "Rain falls.", notes="x")
+        await saga.drain(5)
+        (found,) = (await saga.memory.records(turn.session.id))["memories"]
+        assert (found["text"], found["details"]) == ("Mira is a smuggler.", {"teller": "Odile"})
 
 
 def test_a_module(tmp_path: Path) -> None:

@@ -194,3 +194,6 @@ async def test_an_unknown_module_is_refused(installed: None) -> None:
     with pytest.raises(BadInput, match=r"modules.weather: no such module is installed; there are map, rpg, torch"):
         async with Saga.open(config):
             pass
+    config = load_config({"storage": {"profile": "memory"}, "modules": {"saga_moon:Moon": {"enabled": True}}})
+    with pytest.raises(BadInput, match=r"goes into plugins, such as plugins: {saga\.modules: {NAME: saga_moon:Moon}}"):
+        await Saga.open(config)

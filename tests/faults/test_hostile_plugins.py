@@ -129,7 +129,13 @@ class Hostile:
 
 
 HOSTILE = Hostile()
-DOOR = Door(paths={"/hostile": {"GET": _raises}})
+
+
+async def _handler(request: Any) -> Any:
+    return _raises(request)
+
+
+DOOR = Door(paths={"/hostile": {"GET": _handler}})
 AT = f"{__name__}:HOSTILE"
 
 

@@ -51,9 +51,10 @@ _ALREADY = "already moved: the target is equal to the journal"
 def move(place: Place, target: str, schema: str, follow: bool, stay: bool) -> None:
     """Copy the journal to another store, and compare the two.
 
-    Stop the servers first, or use --follow, which asks you to stop them when little is left to copy. The old data stay
-    where they are, with a note that they were moved. Graph, vectors and pages are rendered again when sessions are
-    played, or all at once by saga rebuild.
+    Stop the servers first, or use --follow, which asks you to stop them when little is left to copy. It reads journals
+    in SQLite and PostgreSQL, and in other engines that several servers can share. The old data stay where they are,
+    with a note that they were moved. Graph, vectors and pages are rendered again when sessions are played, or all at
+    once by saga rebuild.
     """
     from saga_server.process import log_errors_only
 

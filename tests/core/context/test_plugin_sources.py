@@ -152,6 +152,7 @@ async def test_the_doctor_says_what_is_installed_and_not_switched_on(odd: None) 
 @pytest.mark.parametrize(
     ("name", "options", "error", "told"),
     [
+        ("tides:Tides", {}, BadInput, r"plugins, such as plugins: {saga\.backends: {context\.NAME: tides:Tides}}"),
         ("nobody", {}, BadInput, r"recall\.sources\.nobody: no installed package brings .*; there are: circle, fails"),
         ("lorebook", {}, BadInput, r"recall\.sources\.lorebook: there is a source of that name already"),
         ("A Name", {}, BadInput, r"recall\.sources\.A Name: a source is named with at most 32 small letters"),
