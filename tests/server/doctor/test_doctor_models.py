@@ -38,7 +38,7 @@ async def test_a_model_that_its_provider_does_not_list(upstream: Upstream, liste
 @pytest.mark.parametrize(
     ("sections", "reader"),
     [
-        ({}, "/v1 (extraction.automatic: local)"),
+        ({}, "read by a model of the provider openai (extraction.automatic: local)"),
         ({"extraction": {"automatic": "never"}}, "read by nobody; set models.extraction"),
         ({"models": {"extraction": "tiny"}}, "read by tiny"),
     ],
