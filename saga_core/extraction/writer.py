@@ -361,7 +361,6 @@ class _Reports:
             again = owner == player and thing in absolute
             if not told_twice and not again and not self._repeats(owner, thing, quantity):
                 yield self._gained(owner, thing, quantity)
-        yield from self._losses(given, lost)
         for giver, receiver, thing, quantity in given:
             if giver is not None and receiver is not None and giver != receiver:
                 yield deltas.ItemTransferred(giver, receiver, thing, quantity)
@@ -369,6 +368,7 @@ class _Reports:
                 yield self._gained(receiver, thing, quantity)
             elif giver is not None and receiver is None:
                 yield deltas.ItemLost(giver, thing, quantity)
+        yield from self._losses(given, lost)  # what was taken from somebody and burned was had in between
         for owner, thing, quantity in gained:
             if owner == player and thing in absolute and self._count(player, thing) - left.get(thing, 0) != quantity:
                 yield deltas.ItemCounted(player, thing, quantity)
@@ -385,8 +385,8 @@ class _Reports:
         player, names = self.state.player, self.names
         lost, passed = list[ItemAmount](), list[_Given]()
         for item in self.fields.items_lost:
-            name, who = names.owner_in(item.name)
-            has_it = who is None or who == player or names.held_by(who, name) is not None
+            name, who = self._whose(item)
+            has_it = who is None or item.owner or who == player or names.held_by(who, name) is not None
             if has_it or names.held_by(player, name) is None:
                 lost.append(item)
             else:
@@ -400,11 +400,12 @@ class _Reports:
         passed_on = {each.item for each in self.fields.items_transferred}
         is_sure = False
         for item in items:
-            name, named = self.names.owner_in(item.name)
+            name, named = self._whose(item)
             owner = named or self.state.player
             thing, quantity = self._handed(owner, name, item.quantity)
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
-            is_enough = self._count(owner, thing) >= passed + quantity
+            come = sum(count for _, receiver, come_thing, count in given if (receiver, come_thing) == (owner, thing))
+            is_enough = self._count(owner, thing) + come >= passed + quantity
             is_sure = is_sure or (passed == quantity and not is_enough and item.name in passed_on)
             lost.append(((owner, thing, quantity), passed, is_enough))
         player = self.state.entities.get(self.state.player)
@@ -422,7 +423,7 @@ class _Reports:
         carried = self.state.belongings.get(player, {})
         again = {found for each in self.fields.items_gained if (found := names.find(Kind.ITEM, each.name)) in carried}
         for item in self.fields.items_gained:
-            name, owner = names.owner_in(item.name)
+            name, owner = self._whose(item)
             near = names.held_by(player, name) if owner in (None, player) and len(again) > 1 else None
             thing = near if near is not None and near not in again else names.ensure(Kind.ITEM, name)
             yield owner or player, thing, item.quantity
@@ -431,7 +432,7 @@ class _Reports:
         """What leaves the player's hands in this block, by thing."""
         player, left = self.state.player, dict[str, int]()
         for item in lost:
-            name, owner = self.names.owner_in(item.name)
+            name, owner = self._whose(item)
             if owner in (None, player) and (thing := self.names.held_by(player, name)) is not None:
                 left[thing] = left.get(thing, 0) + item.quantity
         for giver, _, thing, quantity in given:
@@ -456,6 +457,10 @@ class _Reports:
             for name in (known.names if known is not None else ())
             for word in words_of_thing(name)
         )
+
+    def _whose(self, item: ItemAmount) -> tuple[str, str | None]:
+        """The name of a thing that somebody got or lost, and the id of who that is; None if the block does not say."""
+        return (item.name, self._hand(item.owner)) if item.owner else self.names.owner_in(item.name)
 
     def _transfer(self, transfer: ItemTransfer) -> _Given:
         """Giver, receiver, thing and quantity. The thing is looked up among the giver's belongings.

@@ -81,18 +81,19 @@ NONE = Placeholders()
 
 @frozen
 class ItemAmount:
-    """An item and its quantity, at least 1."""
+    """An item and its quantity, at least 1. ``owner`` is None if the block does not say whose it is."""
 
     name: str
     quantity: int = 1
+    owner: str | None = None
 
 
 @frozen
 class ItemTransfer:
     """An item that passed from one character to another.
 
-    A side is None if the block does not name it, and "" if the block says that it is unknown. An unknown side is not
-    the player.
+    A side is None if the block does not name it, and "" if the block says that it is unknown or nobody. Such a side is
+    not the player.
     """
 
     item: str
@@ -230,15 +231,15 @@ FIELDS: tuple[Field, ...] = (
     Field("informed", Kind.NAMES),
 )
 RECORD_KEYS_OF: dict[Kind, tuple[str, ...]] = {
-    Kind.ITEMS: ("name", "item", "quantity"),
+    Kind.ITEMS: ("name", "item", "quantity", "who", "from", "to"),
     Kind.NAMES: ("name",),
     Kind.COMPANY: ("name",),
     Kind.TRANSFERS: ("item", "from", "to", "quantity", "name"),
     Kind.RELATIONS: ("from", "to", "type", "delta", "status"),
     Kind.STATUSES: ("name", "status"),
 }
-WHOM = "whom"
-"""The key under which a language lists further names of the key for a person."""
+WHO, WHOM = "who", "whom"
+"""The keys under which a language lists further names of the key for a person. The first are used with things too."""
 _OF_PEOPLE = frozenset({Kind.NAMES, Kind.COMPANY, Kind.STATUSES})
 
 FORM = """\
@@ -286,7 +287,8 @@ def _placeholders(field: Field) -> Placeholders:
         words |= {"string", "number"}
     aliases = field.aliases.split()
     words |= {alias for alias in aliases if any(len(word) > 1 and word in alias for word in words)}
-    keys = [each.block.keys.get(key, "") for each in every() for key in ("name", *RECORD_KEYS_OF.get(field.kind, ()))]
+    own = ("name", WHO, *RECORD_KEYS_OF.get(field.kind, ()))
+    keys = [each.block.keys.get(key, "") for each in every() for key in own]
     parts = words | {squash(word) for text in (*slots, *keys) for word in text.split()} | {*aliases, squash(field.name)}
     return Placeholders(frozenset(words), frozenset(parts), numbered=field.name != "money")
 
@@ -303,7 +305,7 @@ _RECORD_KEYS = {
         key: frozenset(
             alias
             for each in every()
-            for source in ((key, WHOM) if key == "name" and kind in _OF_PEOPLE else (key,))
+            for source in ((key, WHO, WHOM) if key == "name" and kind in _OF_PEOPLE else (key,))
             for alias in each.block.keys.get(source, "").split()
         )
         for key in keys

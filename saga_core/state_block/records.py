@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from attrs import evolve
+
 from saga_core.language import DEFAULT, all_of, any_of, as_it_stands, every, squash
 from saga_core.state_block.amounts import read_quantity, split_amount
 from saga_core.state_block.elements import ARROW, LONGEST, MUTUAL, records, rejoin
@@ -198,13 +200,16 @@ def _amount(node: Node | None, templates: Placeholders, quantity: Node | None) -
 def _items(element: Node, field: Field) -> list[ItemAmount]:
     if isinstance(element, Pairs):
         known, other = _table(element, field.kind)
-        if "name" not in known and "item" not in known:
+        thing = "item" if "item" in known else "name"
+        if thing not in known:
             counted = [_amount(Scalar(key, quoted=True), field.templates, value) for key, value in other]
             if known or not counted:
                 raise Unreadable("an item without a name")
             return [amount for amount in counted if amount]
-        name = known.get("name", known.get("item"))
-        amount = _amount(name, field.templates, known.get("quantity"))
+        amount = _amount(known[thing], field.templates, known.get("quantity"))
+        whose = ("who", "to" if field.name == "items_gained" else "from", "name")
+        owner = next((_name_in(known, key, field.templates) for key in whose if key in known and key != thing), None)
+        amount = evolve(amount, owner=owner) if amount else None
     else:
         amount = _amount(_unsigned(element, field), field.templates, None)
     return [amount] if amount else []
@@ -247,6 +252,8 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
             raise Unreadable(f"{shown(item)}, where the name of an item belongs")
         amount = _amount(item, field.templates, known.get("quantity"))
         giver, receiver = (_hand(known.get(key), field.templates) for key in ("from", "to"))
+        if giver and receiver is None and "to" in known:
+            receiver = ""
         if amount is None and (giver or receiver):
             raise Unreadable("a transfer without an item")
         return [ItemTransfer(amount.name, giver, receiver, amount.quantity)] if amount else []

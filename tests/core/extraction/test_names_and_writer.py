@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 
 from saga_core.extraction.statuses import status_of
 from saga_core.extraction.writer import read_delta
@@ -662,3 +663,85 @@ def test_what_is_no_death_stays_as_it_is(word: str) -> None:
 @pytest.mark.parametrize("word", ["병사", "soldier", "完治", "病"])
 def test_words_that_only_look_like_it(word: str) -> None:
     assert status_of(word) != DEAD
+
+
+COMPASS = WorldState(
+    player="p",
+    entities={
+        "p": Entity("p", Kind.CHARACTER, "Wren", (), {"is_player": True}),
+        "pim": Entity("pim", Kind.CHARACTER, "Pim"),
+        "odile": Entity("odile", Kind.CHARACTER, "Sister Odile"),
+        "lane": Entity("lane", Kind.LOCATION, "lane"),
+        "c": Entity("c", Kind.ITEM, "brass compass"),
+        "l": Entity("l", Kind.ITEM, "sealed letter"),
+    },
+    whereabouts={each: Placement("lane") for each in ("p", "pim", "odile")},
+    present=("pim", "odile"),
+    met=("pim", "odile"),
+    belongings={"pim": {"c": Stack(1)}, "odile": {"l": Stack(1)}},
+)
+HELD = {"p": {}, "pim": {"brass compass": 1}, "odile": {"sealed letter": 1}}
+"""Who has what before."""
+
+
+def held(state: WorldState) -> dict[str, dict[str, int]]:
+    assert not state.problems
+    return {who: hands(state, who) for who in ("p", "pim", "odile")}
+
+
+@pytest.mark.parametrize("nobody", ["null", "nobody", "none", "~", "없음", "なし", "无", "(none)"])
+def test_what_somebody_hands_to_nobody_is_lost(nobody: str) -> None:
+    lost = after(COMPASS, f"items_transferred: [{{item: brass compass, from: Pim, to: {nobody}}}]")
+    assert held(lost) == {**HELD, "pim": {}}
+    arrow = after(COMPASS, f"items_transferred: [brass compass: Wren -> {nobody}]")
+    assert hands(arrow, "pim") == {"brass compass": 1}
+    form = after(COMPASS, f"items_transferred: [{{item: brass compass, from: {nobody}, to: {nobody}}}]")
+    assert held(form) == HELD, "a form that is not filled in says nothing"
+
+
+@pytest.mark.parametrize("key", ["from", "who", "owner", "name", "npc", "주인", "소유자", "持ち主", "人物", "所有者"])
+def test_a_loss_of_somebody_else_is_hers(key: str) -> None:
+    assert held(after(COMPASS, f"items_lost: [{{item: brass compass, {key}: Pim}}]")) == {**HELD, "pim": {}}
+    both = evolve(COMPASS, belongings={**COMPASS.belongings, "p": {"c": Stack(1)}})
+    assert hands(after(both, f"items_lost: [{{item: brass compass, {key}: Pim}}]")) == {"brass compass": 1}
+    assert held(after(both, f"items_lost: [{{item: brass compass, {key}: Wren}}]")) == HELD
+    mine = evolve(COMPASS, belongings={"p": {"c": Stack(1)}})
+    assert hands(after(mine, f"items_lost: [{{item: brass compass, {key}: Pim}}]")) == {"brass compass": 1}
+
+
+@pytest.mark.parametrize("key", ["to", "who", "owner", "name", "character", "주인", "持ち主", "所有者"])
+def test_a_gain_of_somebody_else_is_hers(key: str) -> None:
+    found = after(COMPASS, f"items_gained: [{{item: rope, {key}: Pim, quantity: 2}}]")
+    assert held(found) == {**HELD, "pim": {"brass compass": 1, "rope": 2}}
+    mine = after(COMPASS, f"items_gained: [{{item: rope, {key}: Player}}]")
+    assert held(mine) == {**HELD, "p": {"rope": 1}}
+
+
+def test_a_thing_under_the_key_for_a_name_is_one_whoever_has_it() -> None:
+    assert held(after(COMPASS, "items_lost: [{name: brass compass, who: Pim}]")) == {**HELD, "pim": {}}
+    assert held(after(COMPASS, "items_gained: [{name: rope, to: Pim}]"))["pim"] == {"brass compass": 1, "rope": 1}
+
+
+TAKEN = "items_transferred: [{item: sealed letter, from: Sister Odile, to: Player}]"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        f"{TAKEN}\nitems_lost: [sealed letter]",
+        f"items_lost: [sealed letter]\n{TAKEN}",
+        f"{TAKEN}\nitems_lost: [{{item: sealed letter, from: Player}}]",
+        "items_gained: [sealed letter]\nitems_lost: [sealed letter]",
+    ],
+)
+def test_what_is_taken_and_burned_in_one_reply_is_gone(block: str) -> None:
+    assert held(after(COMPASS, block)) == {**HELD, "odile": {}}
+
+
+def test_of_several_that_come_in_one_reply_as_many_may_go_by_gift_and_by_loss() -> None:
+    one = evolve(COMPASS, belongings={"p": {"l": Stack(1)}, "odile": {"l": Stack(1)}})
+    given = "{item: sealed letter, from: Player, to: Pim}"
+    spent = after(one, f"{TAKEN[:-1]}, {given}]\nitems_lost: [sealed letter]")
+    assert held(spent) == {"p": {}, "pim": {"sealed letter": 1}, "odile": {}}
+    passed = after(COMPASS, f"{TAKEN[:-1]}, {given}]\nitems_lost: [sealed letter]")
+    assert held(passed)["pim"] == {"brass compass": 1, "sealed letter": 1}, "handed on, which was told twice"

@@ -14,7 +14,7 @@ from saga_core.language import DEFAULT, Language, Table, detect, every, known, l
 from saga_core.language.language import TEXTS, WORDS, language_of_files
 from saga_core.recall.episodes import STAMP, year_of
 from saga_core.state_block import BlockStatus, instruction, read_reply
-from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF, WHOM
+from saga_core.state_block.fields import FIELDS, RECORD_KEYS_OF, WHO, WHOM
 
 ROOT = Path(__file__).parents[3]
 TAGS = pytest.mark.parametrize("language", every(), ids=lambda each: each.tag)
@@ -115,7 +115,7 @@ def test_its_block_is_asked_for_and_read(language: Language) -> None:
     assert form.endswith("```") and read_reply(form).fields.location is None
     names = {field.name for field in FIELDS}
     assert set(language.block.fields) <= names and set(language.block.templates) <= names
-    assert set(language.block.keys) <= {key for keys in RECORD_KEYS_OF.values() for key in keys} | {WHOM}
+    assert set(language.block.keys) <= {key for keys in RECORD_KEYS_OF.values() for key in keys} | {WHO, WHOM}
     for opener in language.block.openers:
         assert read_reply(f"…\n```{opener}\nlocation: X\n```").fields.location == "X"
     for alias in language.block.fields.get("location", "").split():

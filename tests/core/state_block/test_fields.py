@@ -55,6 +55,6 @@ def test_keys_of_records_belong_to_their_kind() -> None:
     assert record_key(Kind.RELATIONS, "관계 유형") == "type"
     assert record_key(Kind.TRANSFERS, "주는 사람") == "from"
     assert record_key(Kind.ITEMS, "Qty") == "quantity"
-    assert record_key(Kind.ITEMS, "from") is None
+    assert record_key(Kind.NAMES, "from") is None
     assert record_key(Kind.TEXT, "name") is None
     assert all(record_key(kind, "name") == "name" for kind in LIST_KINDS - {Kind.RELATIONS})
