@@ -15,9 +15,9 @@ from functools import cache
 from attrs import evolve
 
 from saga_core.extraction.statuses import status_of
-from saga_core.language import any_of, is_confided, learns, mentions, sentences_of, tells_deed
+from saga_core.language import any_of, fold_name, is_confided, learns, mentions, sentences_of, tells_deed
 from saga_core.model import DEAD, Event, Kind, deltas
-from saga_core.naming import Names, parts_alone, remarked
+from saga_core.naming import Names, is_the_players, may_be_somebody, parts_alone, remarked
 from saga_core.state_block import BlockFields, names_nobody, tells_little
 
 _REMARK = re.compile(r"[^()（）\[\]【】\s][\s]*[(（\[【]([^()（）\[\]【】]{1,60})[)）\]】]{1,3}[.。]?\Z")
@@ -48,7 +48,8 @@ def here_and_now(fields: BlockFields, names: Names) -> BlockFields:
 
 
 def _of_somebody(fields: BlockFields, names: Names) -> BlockFields:
-    """``fields`` without unknown people. What they give or get has an unknown side. A body is somebody."""
+    """``fields`` without unknown people. What they give or get has an unknown side, and so has what is taken from the
+    ground or laid on a table. A body is somebody."""
     present, met = fields.present, fields.npc_met
     here = tuple(name for name in present or () if names.knows(Kind.CHARACTER, name) or not names_nobody(name))
     come = tuple(name for name in met if names.knows(Kind.CHARACTER, name) or not names_nobody(name))
@@ -58,14 +59,25 @@ def _of_somebody(fields: BlockFields, names: Names) -> BlockFields:
             return True
         return names.knows(Kind.CHARACTER, name) or name in here or name in come
 
+    listed = (*here, *come, *fields.npc_separated, *(each.name for each in fields.status_changes))
+    company = {fold_name(each) for told in listed for each in names.joined(told)}
+
     def side(name: str | None) -> str | None:
-        return name if name is None or known(name) else ""
+        if not name or fold_name(name) in company or names.find(Kind.CHARACTER, name) is not None:
+            return name
+        if names.find(Kind.LOCATION, name) is not None:
+            return name
+        if is_the_players(name, names):
+            return None
+        return name if known(name) and may_be_somebody(name, names) else ""
 
     return evolve(
         fields,
         present=None if present and not here else present and here,
         npc_met=come,
         npc_separated=tuple(filter(known, fields.npc_separated)),
+        items_gained=tuple(evolve(each, owner=side(each.owner)) for each in fields.items_gained),
+        items_lost=tuple(evolve(each, owner=side(each.owner)) for each in fields.items_lost),
         items_transferred=tuple(
             evolve(each, giver=side(each.giver), receiver=side(each.receiver)) for each in fields.items_transferred
         ),

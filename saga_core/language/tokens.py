@@ -193,9 +193,9 @@ def speeches(text: str) -> list[str]:
     return [found[1:-1] for found in _SPEECH.findall(text)]
 
 
-def without_speech(text: str) -> str:
-    """A text without what stands in quotation marks."""
-    return _SPEECH.sub(" ", text)
+def without_speech(text: str, mark: str = " ") -> str:
+    """A text with a mark in place of what stands in quotation marks."""
+    return _SPEECH.sub(mark, text)
 
 
 def mentions(text: str, name: str) -> bool:

@@ -29,6 +29,7 @@ from saga_core.naming.names import (
     unmasked_in,
     words_of_thing,
 )
+from saga_core.naming.nobody import is_the_players, may_be_somebody
 
 __all__ = [
     "Doubt",
@@ -45,10 +46,12 @@ __all__ = [
     "is_nameless",
     "is_of_kind",
     "is_particular",
+    "is_the_players",
     "is_word_for_player",
     "last_word",
     "made_one",
     "may_be",
+    "may_be_somebody",
     "name_words",
     "parts_alone",
     "pattern_of",

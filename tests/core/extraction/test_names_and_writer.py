@@ -745,3 +745,66 @@ def test_of_several_that_come_in_one_reply_as_many_may_go_by_gift_and_by_loss() 
     assert held(spent) == {"p": {}, "pim": {"sealed letter": 1}, "odile": {}}
     passed = after(COMPASS, f"{TAKEN[:-1]}, {given}]\nitems_lost: [sealed letter]")
     assert held(passed)["pim"] == {"brass compass": 1, "sealed letter": 1}, "handed on, which was told twice"
+
+
+def people(state: WorldState) -> list[str]:
+    return [each.name for each in state.of_kind(Kind.CHARACTER)]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "ground",
+        "the table",
+        "floor",
+        "the nettles",
+        "river",
+        "Ground",
+        "Sister Odile's window",
+        "Odile’s chest",
+        "the widow's window",
+        "시스터 오딜의 창문",
+    ],
+)
+def test_what_a_thing_lies_on_is_nobody(where: str) -> None:
+    told = "Pim points to the ground, the table and the floor by the river."
+    odile = evolve(COMPASS.entities["odile"], aliases=("시스터 오딜", "Odile"))
+    state = evolve(COMPASS, entities={**COMPASS.entities, "odile": odile})
+    found = after(state, f"items_transferred: [{{item: rope, from: {where}, to: Pim}}]", told=told)
+    assert held(found)["pim"] == {"brass compass": 1, "rope": 1}
+    left = after(state, f"items_transferred: [{{item: brass compass, from: Pim, to: {where}}}]", told=told)
+    assert held(left) == {**HELD, "pim": {}}
+    assert people(found) == people(left) == people(state)
+
+
+@pytest.mark.parametrize(
+    "own", ["your pocket", "my bag", "Wren's coat", "Player's inventory", "당신의 주머니", "satchel"]
+)
+def test_what_is_put_into_the_players_pocket_is_the_players(own: str) -> None:
+    told = "She puts it into your satchel."
+    taken = after(COMPASS, f"items_transferred: [{{item: sealed letter, from: Sister Odile, to: {own}}}]", told=told)
+    assert held(taken) == {**HELD, "odile": {}, "p": {"sealed letter": 1}}
+    given = after(taken, f"items_transferred: [{{item: sealed letter, from: {own}, to: Pim}}]", told=told)
+    assert held(given) == {"p": {}, "odile": {}, "pim": {"sealed letter": 1, "brass compass": 1}}
+    assert people(given) == people(COMPASS)
+
+
+@pytest.mark.parametrize(
+    ("who", "told", "more"),
+    [
+        ("the merchant", "", ""),
+        ("Gorm", "", ""),
+        ("Old Gorm", "Gorm takes it.", ""),
+        ("ferryman", '"Give it here," says the ferryman.', ""),
+        ("ferryman", 'The ferryman growls, "Give it here."', ""),
+        ("ferryman", "", "\npresent: [Pim, Sister Odile, ferryman]"),
+        ("Pim's sister", "", ""),
+        ("핌", "", ""),
+        ("船頭", "", ""),
+        ("森の魔女", "", ""),
+    ],
+)
+def test_somebody_new_who_is_given_a_thing_is_somebody(who: str, told: str, more: str) -> None:
+    given = after(COMPASS, f"items_transferred: [{{item: brass compass, from: Pim, to: {who}}}]{more}", told=told)
+    assert len(people(given)) == len(people(COMPASS)) + 1
+    assert not hands(given, "pim")
