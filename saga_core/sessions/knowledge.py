@@ -116,6 +116,7 @@ class Perspectives:
                         unmet.add(event.id)
                 view = fold(view, Delta(events), turn=at, depth=node.depth)
                 before = fold(before, delta, turn=at, depth=node.depth)
+                view = _in_one_hand(view, before, events)
             if start + _AT_ONCE < len(rest):
                 await asyncio.sleep(0)
         if live.revision == revision:
@@ -142,6 +143,7 @@ _ALWAYS = (
     deltas.WorldSeen,
 )
 """What the others mean depends on it, or everybody in the world can see it."""
+_HANDLED = (deltas.ItemGained, deltas.ItemLost, deltas.ItemTransferred)
 _CURATED = (
     deltas.Found,
     deltas.Settled,
@@ -162,6 +164,28 @@ def _come_upon(view: WorldState, before: WorldState) -> WorldState:
     company and its place as they were ``before`` the turn."""
     there = {each: before.whereabouts[each] for each in (before.player, *before.present) if each in before.whereabouts}
     return evolve(view, present=before.present, whereabouts={**view.whereabouts, **there})
+
+
+def _in_one_hand(view: WorldState, state: WorldState, events: Collection[Event]) -> WorldState:
+    """Return a view where a single thing that the events of a turn name is in no hand that it had left by then.
+
+    ``state`` is the story's after the turn. The thing may have passed through hands of which the character knows
+    nothing.
+    """
+    things = {event.item for event in events if isinstance(event, _HANDLED)}
+    single = {
+        each for each in things if sum(own[each].quantity for own in state.belongings.values() if each in own) < 2
+    }
+    stale = {
+        who: single.intersection(own).difference(state.belongings.get(who, ())) for who, own in view.belongings.items()
+    }
+    if not any(stale.values()):
+        return view
+    hands = {
+        who: {item: stack for item, stack in own.items() if item not in stale[who] or stack.quantity > 1}
+        for who, own in view.belongings.items()
+    }
+    return evolve(view, belongings=hands)
 
 
 @frozen

@@ -104,6 +104,26 @@ async def test_what_she_was_told_of_is_in_her_prompt_from_then_on() -> None:
         assert "forged" not in prompt(await group.begin("Mina"))
 
 
+async def test_a_single_thing_is_in_one_hand_wherever_it_went_behind_her_back() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        give = "items_transferred: [{{item: brass compass, from: {}, to: {}}}]".format
+        await group.report(
+            "Odile", "Hello.", "present: [Odile, Pim]", give("Odile", "Player"), "items_gained: [rope x3]"
+        )
+        await group.report("Ruck", "Ah.", "present: [Ruck]", "npc_separated: [Odile, Pim]")
+        await group.report("Ruck", "Mine.", "present: [Ruck]", give("Player", "Ruck"))
+        assert "brass compass" in (await group.now("Odile")).partition("Inventory")[2].partition("\n")[0]
+        await group.report("Ruck", "There.", "present: [Ruck, Pim]", give("Ruck", "Pim"))
+        told = await group.report("Odile", "I am back.", "present: [Odile]", "npc_separated: [Pim, Ruck]")
+        await saga.memory.correct(told.session.id, "told", {"who": "Odile", "number": "4", "by": "Player"})
+        now = await group.now("Odile", "What of Pim and the brass compass?")
+        assert now.count("brass compass") == 1 and "Pim → brass compass" in now
+        assert "rope ×3" in now, "nobody told her that it is gone"
+        await group.report("Odile", "Oh!", "present: [Odile, Pim]", "items_lost: [{item: brass compass, from: Pim}]")
+        assert "brass compass" not in await group.now("Odile", "And Pim?")
+
+
 async def test_a_member_is_not_told_a_secret_of_the_morning_after_she_was_left() -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         group = Group(saga)
