@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from saga_core.extraction.company import learn_other_names
 from saga_core.extraction.counts import count_events
@@ -57,6 +57,7 @@ from saga_core.naming import (
     is_of_kind,
     is_particular,
     last_word,
+    owner_of,
     parts_alone,
     remarked,
     told_apart,
@@ -384,7 +385,7 @@ class _Reports:
         """What is lost, and what the player gave to somebody named behind it who had none: silver watch (to Dorota)."""
         player, names = self.state.player, self.names
         lost, passed = list[ItemAmount](), list[_Given]()
-        for item in self.fields.items_lost:
+        for item in map(self._with_owner, self.fields.items_lost):
             name, who = self._whose(item)
             has_it = who is None or item.owner or who == player or names.held_by(who, name) is not None
             if has_it or names.held_by(player, name) is None:
@@ -460,7 +461,18 @@ class _Reports:
 
     def _whose(self, item: ItemAmount) -> tuple[str, str | None]:
         """The name of a thing that somebody got or lost, and the id of who that is; None if the block does not say."""
-        return (item.name, self._hand(item.owner)) if item.owner else self.names.owner_in(item.name)
+        if item.owner:
+            return item.name, self._hand(item.owner)
+        owner, colon, thing = item.name.partition(":")
+        who = self.names.find(Kind.CHARACTER, owner) if colon and thing.strip() else None
+        return (thing.strip(), who) if who is not None else self.names.owner_in(item.name)
+
+    def _with_owner(self, item: ItemAmount) -> ItemAmount:
+        """A thing lost, with the owner that its name tells, if she has it and the player has none such: Pim's watch."""
+        names, (owner, thing) = self.names, owner_of(item.name)
+        who = names.find(Kind.CHARACTER, owner) if owner and not item.owner else None
+        hers = who is not None and names.held_by(who, thing) and not names.held_by(self.state.player, item.name)
+        return evolve(item, name=thing, owner=owner) if hers else item
 
     def _transfer(self, transfer: ItemTransfer) -> _Given:
         """Giver, receiver, thing and quantity. The thing is looked up among the giver's belongings.

@@ -29,7 +29,7 @@ from saga_core.naming.names import (
     unmasked_in,
     words_of_thing,
 )
-from saga_core.naming.nobody import is_the_players, may_be_somebody
+from saga_core.naming.nobody import is_the_players, may_be_somebody, owner_of
 
 __all__ = [
     "Doubt",
@@ -53,6 +53,7 @@ __all__ = [
     "may_be",
     "may_be_somebody",
     "name_words",
+    "owner_of",
     "parts_alone",
     "pattern_of",
     "patterns_of",

@@ -19,7 +19,7 @@ def is_the_players(name: str, names: Names) -> bool:
     """Whether a name means something of the player's and nobody: your pocket, Wren's bag, or a bag that is told so."""
     if is_title(last_word(name)):
         return False
-    if _OWN.match(name) or ((owner := _owner_in(name)) and names.is_player(owner)):
+    if _OWN.match(name) or ((owner := owner_of(name)[0]) and names.is_player(owner)):
         return True
     return _is_small(name) and any(mentions(names.evidence.told, f"{own} {bare(name)}") for own in ("my", "your"))
 
@@ -34,7 +34,7 @@ def may_be_somebody(name: str, names: Names) -> bool:
         return True
     if names.knows(Kind.ITEM, bare(name)):
         return False
-    owner = _owner_in(name)
+    owner, _ = owner_of(name)
     if owner and (names.find(Kind.CHARACTER, owner) is not None or _is_small(last_word(name))):
         return False
     told = names.evidence.told
@@ -42,10 +42,10 @@ def may_be_somebody(name: str, names: Names) -> bool:
     return not small or _speaks(bare(name), told)
 
 
-def _owner_in(name: str) -> str:
-    """Whose something is: Mother Tansy, for "Mother Tansy's window"; "" if a name does not say."""
+def owner_of(name: str) -> tuple[str, str]:
+    """Whose something is, and what: Mother Tansy and window, for "Mother Tansy's window"; "" if a name does not say."""
     found = (name.partition(mark) for mark in all_of(lambda each: each.names.possessives))
-    return next((head.strip() for head, _, thing in found if thing.strip()), "")
+    return next(((head.strip(), thing.strip()) for head, _, thing in found if thing.strip()), ("", name))
 
 
 def _is_small(name: str) -> bool:

@@ -251,9 +251,7 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         if isinstance(item, Scalar) and not item.quoted and ARROW.search(item.text):
             raise Unreadable(f"{shown(item)}, where the name of an item belongs")
         amount = _amount(item, field.templates, known.get("quantity"))
-        giver, receiver = (_hand(known.get(key), field.templates) for key in ("from", "to"))
-        if giver and receiver is None and "to" in known:
-            receiver = ""
+        giver, receiver = _hands(known.get("from"), known.get("to"), field.templates)
         if amount is None and (giver or receiver):
             raise Unreadable("a transfer without an item")
         return [ItemTransfer(amount.name, giver, receiver, amount.quantity)] if amount else []
@@ -263,12 +261,20 @@ def _transfers(element: Node, field: Field) -> list[ItemTransfer]:
         raise Unreadable(f"{shown(element)} holds more than one transfer")
     item_text, giver_text, receiver_text = _transfer_parts(element)
     amount = _amount(Scalar(item_text, literal=element.literal), field.templates, None)
-    giver, receiver = (_hand(Scalar(text), field.templates) if text else None for text in (giver_text, receiver_text))
+    sides = [Scalar(text) if text else None for text in (giver_text, receiver_text)]
+    giver, receiver = _hands(sides[0], sides[1], field.templates)
     if amount is None and field.templates.holds(item_text) and giver is None and receiver is None:
         return []  # a copy of the form
     if amount is None:
         raise Unreadable(f"{shown(element)} names no item")
     return [ItemTransfer(amount.name, giver, receiver, amount.quantity)]
+
+
+def _hands(giver: Node | None, receiver: Node | None, templates: Placeholders) -> tuple[str | None, str | None]:
+    """The sides of a transfer. What somebody hands to nobody goes to no one, and not to the player."""
+    one, other = _hand(giver, templates), _hand(receiver, templates)
+    to = sole(receiver) if receiver is not None else None
+    return one, "" if one and other is None and isinstance(to, Scalar) and is_nothing(to) else other
 
 
 def _hand(node: Node | None, templates: Placeholders) -> str | None:

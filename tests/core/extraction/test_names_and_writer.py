@@ -693,6 +693,7 @@ def held(state: WorldState) -> dict[str, dict[str, int]]:
 def test_what_somebody_hands_to_nobody_is_lost(nobody: str) -> None:
     lost = after(COMPASS, f"items_transferred: [{{item: brass compass, from: Pim, to: {nobody}}}]")
     assert held(lost) == {**HELD, "pim": {}}
+    assert held(after(COMPASS, f"items_transferred: ['brass compass: Pim -> {nobody}']")) == {**HELD, "pim": {}}
     arrow = after(COMPASS, f"items_transferred: [brass compass: Wren -> {nobody}]")
     assert hands(arrow, "pim") == {"brass compass": 1}
     form = after(COMPASS, f"items_transferred: [{{item: brass compass, from: {nobody}, to: {nobody}}}]")
@@ -715,6 +716,15 @@ def test_a_gain_of_somebody_else_is_hers(key: str) -> None:
     assert held(found) == {**HELD, "pim": {"brass compass": 1, "rope": 2}}
     mine = after(COMPASS, f"items_gained: [{{item: rope, {key}: Player}}]")
     assert held(mine) == {**HELD, "p": {"rope": 1}}
+
+
+@pytest.mark.parametrize("thing", ["Pim's brass compass", "Pim’s compass", "Pim: brass compass", "핌의 brass compass"])
+def test_a_loss_of_what_its_name_tells_to_be_somebody_elses_is_hers(thing: str) -> None:
+    pim = evolve(COMPASS.entities["pim"], aliases=("핌",))
+    state = evolve(COMPASS, entities={**COMPASS.entities, "pim": pim})
+    assert held(after(state, f"items_lost: ['{thing.replace(chr(39), chr(39) * 2)}']")) == {**HELD, "pim": {}}
+    lent = evolve(state, belongings={"p": {"c": Stack(1)}})
+    assert held(after(lent, 'items_lost: ["Pim\'s brass compass"]'))["p"] == {}
 
 
 def test_a_thing_under_the_key_for_a_name_is_one_whoever_has_it() -> None:
