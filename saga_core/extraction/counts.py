@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from attrs import evolve
+
 from saga_core.language import fold_name
 from saga_core.model import OWES, Delta, Event, Kind, WorldState, deltas, fold
 from saga_core.naming import Names, may_be
 from saga_core.state_block import CountReport
 from saga_core.trackers import (
     Move,
+    ThreadReport,
     Tracker,
     TrackerKind,
     UnreadableValue,
@@ -121,7 +124,7 @@ def _threads(
     """The events of a report of threads. A shorter or longer name is that of the only open one that it fits, or of the
     only one of those that begins with it."""
     values = [f"{report.subject}: {', '.join(report.values)}"] if report.subject else report.values
-    for thread in read_threads(values):
+    for thread in (_with_debtor(each, names) for each in read_threads(values)):
         event = names.find(Kind.EVENT, thread.name)
         known = state.schedule.get(event) if event is not None else None
         if event is None and thread.move is not Move.OPEN:
@@ -151,6 +154,13 @@ def _threads(
                 when=when,
                 between=OWES.join(said),
             )
+
+
+def _with_debtor(thread: ThreadReport, names: Names) -> ThreadReport:
+    """A thread of which a remark only says whose it is: ``+Ask Tansy (Wren)``. A known person is no time."""
+    whens = thread.when.split(", ")
+    one = next((each for each in whens if _is_known(each, names)), "") if not thread.one else ""
+    return evolve(thread, when=", ".join(each for each in whens if each != one), one=one) if one else thread
 
 
 def _subjects(

@@ -18,7 +18,7 @@ from saga_core.trackers.reading import (
     time_in,
 )
 from saga_core.trackers.table import read_table, write_table
-from saga_core.trackers.threads import Move, read_threads
+from saga_core.trackers.threads import Move, ThreadReport, read_threads
 from saga_core.trackers.tracker import (
     MOST_TRACKERS,
     NO_TRACKERS,
@@ -50,6 +50,7 @@ __all__ = [
     "Move",
     "Secrecy",
     "Telling",
+    "ThreadReport",
     "Tracker",
     "TrackerKind",
     "Trackers",

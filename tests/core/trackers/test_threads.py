@@ -465,3 +465,10 @@ async def test_news_with_a_comma_are_one_text(saga: Saga, chat: Frontend) -> Non
     (row,) = (await saga.views.describe(chat.last.session.id))["threads"]
     assert (row["name"], row["text"]) == ("tell Mina about the cat", "together, with a cake")
     assert row["when"] == "Day 2, Tuesday, 18:00"
+
+
+async def test_a_person_in_parentheses_owes_it_and_is_no_time(saga: Saga, chat: Frontend) -> None:
+    await told(chat, "a", "npc_met: [Mina]")
+    now = await told(chat, "b", "plans: [+Ask Tansy (Mina), +Burn it (Tuesday, Player), +Dance (Wednesday)]")
+    assert "Ask Tansy (Mina)" in now and "not yet happened; Mina" not in now
+    assert "Burn it (Player)" in now and "Tuesday" in now and "Dance (" not in now
