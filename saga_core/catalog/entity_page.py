@@ -10,7 +10,7 @@ from saga_core.errors import BadInput, NotFound
 from saga_core.language import match_name, match_text
 from saga_core.model import HABITS, Entity, Event, Turn, WorldState, deltas
 from saga_core.naming import Names, is_word_for_player
-from saga_core.sessions import LiveSession, ids_in
+from saga_core.sessions import LiveSession
 
 _HISTORY = 60
 """The largest number of history rows. The latest are kept."""
@@ -127,4 +127,4 @@ def _names(event: Event, ids: frozenset[str]) -> bool:
     """Whether an event concerns one of these ids: one of its fields is or contains the id. What SAGA learned of the
     narrator is kept with the player, and is nothing that happened to her."""
     habit = isinstance(event, deltas.AttributeSet) and event.name in HABITS
-    return not habit and not ids.isdisjoint(ids_in(event))
+    return not habit and not ids.isdisjoint(deltas.ids_in(event))

@@ -17,7 +17,7 @@ _Named = tuple[Kind | None, Sequence[str]]
 """Something that an event is about: its kind, None for a status, and its names."""
 
 
-def still_told(delta: Delta, old: str, new: str, state: WorldState) -> Delta:
+def still_told(delta: Delta, old: str, new: str, state: WorldState, *, last: bool = False) -> Delta:
     """The part of a reply's delta that holds after a small edit of its text. ``state`` knows the delta's names.
 
     Only an edit in one place counts, of half of the sentences at most, because a script changes many places. An event
@@ -25,7 +25,8 @@ def still_told(delta: Delta, old: str, new: str, state: WorldState) -> Delta:
     the status is not named there any more, somebody else or another place is, or nobody. A pronoun may stand for a
     person, "inside" for a place, "the letter" for the only letter, and "Barty" for Barty Pike. What no sentence told by
     name stays: nobody can see that it was edited. Notes follow the sentences that they quote, and go like events if
-    they are about two names or more.
+    they are about two names or more. If the reply is the ``last`` of its path, what only came up in an event that goes
+    is no longer known; otherwise later turns may be about it.
     """
     before, after = ([plain for each in sentences_of(text) if (plain := each.strip(_AROUND))] for text in (old, new))
     start = _alike(before, after)
@@ -34,7 +35,21 @@ def still_told(delta: Delta, old: str, new: str, state: WorldState) -> Delta:
     if not gone or (len(gone) > 1 and 2 * len(gone) > len(before)):
         return delta
     events = tuple(_events(delta, gone, come, after, state))
+    if last:
+        events = tuple(_without_unknown(events, delta.events, new))
     return delta if events == delta.events else evolve(delta, events=events)
+
+
+def _without_unknown(events: Sequence[Event], before: Sequence[Event], text: str) -> Iterator[Event]:
+    """The events left of those ``before``, without entities that only came up in one that went and not in a text."""
+    left, gone = (
+        {each for event in some if not isinstance(event, deltas.Introduced) for each in deltas.ids_in(event)}
+        for some in (events, [event for event in before if event not in events])
+    )
+    unknown = gone - left
+    for each in events:
+        if not (isinstance(each, deltas.Introduced) and each.id in unknown and not mentions(text, each.name)):
+            yield each
 
 
 def _alike(one: Sequence[str], other: Sequence[str]) -> int:

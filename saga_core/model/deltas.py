@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from saga_core.model.entities import Kind, MemoryRecord
 from saga_core.trackers import Tracker
@@ -513,3 +513,9 @@ Event = (
     | WorldSeen
     | TextEdited
 )
+
+
+def ids_in(event: Event) -> set[str]:
+    """Return the texts in the fields of an event, the ids of entities among them."""
+    values = [getattr(event, each.name) for each in fields(type(event))]
+    return {text for value in values for text in (value if isinstance(value, tuple) else (value,)) if type(text) is str}

@@ -172,7 +172,9 @@ async def adopt(
         before = await live.state(parent)
         if twin is not None:
             delta = live.effective(twin)
-            delta = still_told(delta, twin.reply, reply.text, fold(before, delta, turn=twin.id, depth=twin.depth))
+            after = fold(before, delta, turn=twin.id, depth=twin.depth)
+            last = not live.tree.children.get(twin.id)
+            delta = still_told(delta, twin.reply, reply.text, after, last=last)
         elif known and key in known:
             delta = _fitted(known[key], before)
         else:  # nobody reported what the new text changed

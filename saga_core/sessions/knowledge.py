@@ -10,7 +10,7 @@ import asyncio
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from attrs import define, evolve, field, fields, frozen
+from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.language import AFTER_NO_TITLE, is_confided, learns, mentions, names_herself, tells_deed
@@ -111,7 +111,7 @@ class Perspectives:
                 events = tuple(each for event in delta.events if (each := known_of(event)))
                 for event in events:
                     if seen or not isinstance(event, (deltas.Introduced, *_ALWAYS)):
-                        unmet.difference_update(ids_in(event))
+                        unmet.difference_update(deltas.ids_in(event))
                     elif isinstance(event, deltas.Introduced) and event.id not in view.entities:
                         unmet.add(event.id)
                 view = fold(view, Delta(events), turn=at, depth=node.depth)
@@ -151,12 +151,6 @@ _CURATED = (
     deltas.BlockWritten,
 )
 """What a curator writes about several turns."""
-
-
-def ids_in(event: Event) -> set[str]:
-    """Return the texts in the fields of an event, the ids of entities among them."""
-    values = [getattr(event, each.name) for each in fields(type(event))]
-    return {text for value in values for text in (value if isinstance(value, tuple) else (value,)) if type(text) is str}
 
 
 def _come_upon(view: WorldState, before: WorldState) -> WorldState:

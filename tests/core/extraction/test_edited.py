@@ -8,7 +8,7 @@ from attrs import evolve
 from saga_core import Saga
 from saga_core.extraction import still_told
 from saga_core.model import Delta, Entity, Event, Kind, WorldState, deltas
-from saga_core.state_block import ItemAmount
+from saga_core.state_block import ItemAmount, ItemTransfer
 from tests.core.frontend import Frontend
 
 STATE = WorldState(
@@ -150,3 +150,18 @@ async def test_an_edit_of_the_last_reply_takes_back_what_it_told() -> None:
         state = await saga.describe(turn.session.id, turn.parent.id)
         await turn.abandon()
     assert (state["location"], state["inventory"]) == ("cellar", [])
+
+
+@pytest.mark.parametrize("still", ["", " The ledger is on the table."])
+async def test_what_only_an_edited_sentence_told_of_is_no_longer_known(still: str) -> None:
+    taken = "Otter comes after you, with the ledger under one arm."
+    reply = f"You land in nettles. {taken} Nobody else comes.{still}"
+    async with Saga.open({"storage": {"profile": "memory"}}) as saga:
+        chat = Frontend(saga, system="You tell.", greeting="", note="")
+        passed = (ItemTransfer("ledger", "Ruck", "Otter"),)
+        await chat.say("I jump.", reply, location="lane", present=("Otter",), items_transferred=passed)
+        chat.history[-1]["content"] = reply.replace(", with the ledger under one arm", "")
+        turn = await chat.begin("And now?")
+        known = [each["name"] for each in await saga.memory.entities(turn.session.id)]
+        await turn.abandon()
+    assert ("ledger" in known) is bool(still) and "Otter" in known
