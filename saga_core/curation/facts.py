@@ -71,6 +71,7 @@ def _unknown(state: WorldState) -> WorldState:
         world=state.world,
         player=state.player,
         entities={id_: _bare(entity) for id_, entity in state.entities.items()},
+        merged=state.merged,
         links=frozenset(link for link in state.links if link[1] == "ADJACENT"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from attrs import define, evolve, field
 
@@ -17,12 +17,14 @@ from saga_core.language import (
     StoryWords,
     caseless,
     every,
+    is_unspaced,
     language_of,
     match_name,
     mentions,
     without_speech,
 )
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
+from saga_core.naming import bare, name_words
 from saga_core.stores import CurationView
 from saga_core.values import Proposal
 
@@ -541,7 +543,7 @@ def _parts(names: tuple[str, ...]) -> frozenset[str]:
 
 
 def _names(state: WorldState, id_: str) -> tuple[str, ...]:
-    entity = state.entities.get(id_)
+    entity = state.entities.get(state.merged.get(id_, id_))
     return entity.names if entity else ()
 
 
@@ -562,9 +564,26 @@ def _minutes(first: ReplayedTurn, last: ReplayedTurn) -> int:
     return now - was if was else 0
 
 
+@cache
+def _of() -> re.Pattern[str]:
+    """What stands before the place in the name of a part of it."""
+    inside, definite = ("|".join(map(re.escape, name_words(row))) for row in ("inside", "definite"))
+    return re.compile(rf"\S (?:{inside}) (?:(?:{definite}) )?\Z")
+
+
 def _is_part(name: str, whole: str) -> bool:
-    """Whether a folded place name is another with more words behind it: ``paper moon, upstairs`` and ``paper moon``."""
-    return len(whole) > 1 and name.startswith(whole) and not name[len(whole) :][:1].isalnum()
+    """Whether a folded place name is another with more words around it: ``paper moon, upstairs`` and ``deck of the paper
+    moon``, for ``the paper moon``; but not ``north wood`` for ``wood``."""
+    name, whole = bare(name), bare(whole)
+    if len(whole) < 2 or whole not in name:
+        return False
+    rest = name.removeprefix(whole)
+    if rest != name and (
+        not rest[:1].isalnum() or is_unspaced(whole[-1:]) or rest.startswith(tuple(name_words("possessives")))
+    ):
+        return True
+    before, _, behind = name.rpartition(whole)
+    return not behind and _of().search(before) is not None
 
 
 def _travels(reply: str, state: WorldState, who: str) -> bool:

@@ -420,6 +420,8 @@ class NameWords(Table):
     """What stands before a thing that is known, in Latin letters: the watch, and not "I watch"."""
     prepositions: Words = _NO_WORDS
     """What stands behind the kind in the name of a thing, in Latin letters: letter of the duke."""
+    inside: Words = _NO_WORDS
+    """What stands between the name of a part of a place and the place, in Latin letters: deck of the barge."""
     somewhere: Words = _NO_WORDS
     """Words that may stand for a place that was named before."""
     nobody_else: Pattern = NEVER

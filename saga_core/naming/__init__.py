@@ -6,6 +6,7 @@ from saga_core.naming.cast import stands_in_text_of
 from saga_core.naming.doubts import Doubt, alike, calls_herself, disguise, doubts, is_nameless, made_one
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
+    bare,
     fold,
     is_form_of,
     is_full_name,
@@ -36,6 +37,7 @@ __all__ = [
     "Evidence",
     "Names",
     "alike",
+    "bare",
     "calls_herself",
     "disguise",
     "doubts",

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from saga_core import Saga
 from saga_core.config import load_config
-from saga_core.curation import rules
+from saga_core.curation import correct, rules
 from saga_core.model import deltas
 from saga_core.model.entities import Kind
 from saga_core.state_block import StatusChange
@@ -133,6 +133,42 @@ def test_the_floors_of_a_house_are_not_two_places() -> None:
     stage.tell(Told("I go down.", "You are alone.", "location: Paper Moon\nnpc_separated: [Ruth]\npresent: []"))
     stage.tell(Told("I wait.", "Ruth is at the press.", "location: Paper Moon\nnpc_met: [Ruth]\npresent: [Ruth]"))
     assert [each.data["rule"] for each in rules.review(stage.view())] == []
+
+
+def test_a_contradiction_of_somebody_merged_names_who_stays() -> None:
+    stage, later = Stage("harrow"), Stage("harrow")
+    stage.tell(Told("I sit.", "Otter sits too.", "location: Rope Quay\npresent: [Otter, Bram Oake]"))
+    made = correct(stage.state, "merge", {"one": "Otter", "into": "Bram Oake"})
+    stage.tell(Told("I go.", "You are alone.", "location: The Slakes\nnpc_separated: [Otter]\npresent: []"))
+    stage.tell(Told("I wait.", "Otter waves.", "location: The Slakes\nnpc_met: [Otter]\npresent: [Otter]"))
+    for turn in stage.turns:
+        later.add(turn.user, turn.reply, turn.delta)
+        if turn.depth == 1:
+            later.events(*made)
+    for view in (later.view(), evolve(later.view(), before=None)):
+        assert [each.summary.split(" is at ")[0] for each in rules.review(view)] == ["Bram Oake"]
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "wrong"),
+    [
+        ("deck of the Patient Margit", "the Patient Margit", []),
+        ("galley aboard the Patient Margit", "Patient Margit", []),
+        ("the Patient Margit's hold", "Patient Margit", []),
+        ("月影館の玄関", "月影館", []),
+        ("여관의 다락", "여관", []),
+        ("the North Wood", "the Wood", ["two_places"]),
+        ("deck of the Margit", "the Patient Margit", ["two_places"]),
+    ],
+)
+def test_a_place_inside_another_is_no_second_place(part: str, whole: str, wrong: list[str]) -> None:
+    for first, second in ((part, whole), (whole, part)):
+        stage = Stage("harrow")
+        stage.tell(Told("I sit.", "Ruth sits too.", f"location: {first}\npresent: [Ruth]"))
+        left = f"location: {second}\nlocation_moved: true\nnpc_separated: [Ruth]\npresent: []"
+        stage.tell(Told("I go.", "You are alone.", left))
+        stage.tell(Told("I wait.", "Ruth waves.", f"location: {second}\nnpc_met: [Ruth]\npresent: [Ruth]"))
+        assert [each.data["rule"] for each in rules.review(stage.view())] == wrong
 
 
 @pytest.mark.parametrize(("clock", "wrong"), [("Friday 19:30", []), ("Thursday 18:10", ["two_places"])])
