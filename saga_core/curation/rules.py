@@ -572,8 +572,8 @@ def _of() -> re.Pattern[str]:
 
 
 def _is_part(name: str, whole: str) -> bool:
-    """Whether a folded place name is another with more words around it: ``paper moon, upstairs`` and ``deck of the paper
-    moon``, for ``the paper moon``; but not ``north wood`` for ``wood``."""
+    """Whether a folded place name is another with more words around it: ``paper moon, upstairs`` and ``deck of the
+    barge``, for ``the paper moon`` and ``the barge``; but not ``north wood`` for ``wood``."""
     name, whole = bare(name), bare(whole)
     if len(whole) < 2 or whole not in name:
         return False

@@ -222,7 +222,7 @@ class _Reports:
         stays: list[str] = []
         if present is not None:
             stays = [who for who in state.present if who not in present]
-            met = present
+            met = [*present, *(who for who in met if who in left and who not in (*present, *state.present))]
         elif moves:
             stays = [who for who in self._left_behind(met) if who not in left]
         said = left if present is None else [who for who in left if who not in present]
@@ -239,8 +239,8 @@ class _Reports:
         yield from (deltas.Separated(who, away=True) for who in dict.fromkeys((*there, *missing)))
         yield from (deltas.Met(who) for who in dict.fromkeys(met))
         # Who was here before has come back; whoever else is met and leaves is gone.
-        passing = (who for who in met if who in left and who not in state.present)
-        yield from (deltas.Separated(who, away=True) for who in (passing if present is None else ()))
+        passing = (who for who in met if who in left and who not in (*state.present, *(present or ())))
+        yield from (deltas.Separated(who, away=True) for who in passing)
         gone = self._gone(left, place or state.location)
         yield from (deltas.Separated(who, gone=True) for who in dict.fromkeys(gone) if who not in met)
         yield from self._seen(present or ())

@@ -188,3 +188,13 @@ async def test_a_remark_is_told_for_its_moment_and_being_away_ends_with_being_he
         assert "Present: Mr. Vane (asleep)" in told
         told = (await chat.begin("So?")).context.text
         assert "Present: Mr. Vane, Ada (left hand cut), Kit\n" in told
+
+
+@pytest.mark.parametrize("present", [(), None, ("Ada",)])
+async def test_how_somebody_is_who_was_met_and_left_in_one_reply_is_told(present: tuple[str, ...] | None) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "Rain on the quay.", "Tell a story.", "")
+        gone = {"npc_met": ("Fenn",), "npc_separated": ("Fenn",), "status_changes": (StatusChange("Fenn", "wounded"),)}
+        await chat.say("I fight.", "Fenn is in the water, swimming.", location="quay", present=present, **gone)
+        asked = await chat.begin("And now?")
+        assert "Fenn (wounded) → quay (was there and left)" in asked.context.text
