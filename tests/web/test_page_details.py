@@ -155,6 +155,36 @@ async def test_what_is_counted_has_a_bar_and_its_history_and_what_comes_again_is
         await visit.page.wait_for_selector("[data-kind='tracker:fame']")
 
 
+async def test_something_to_count_is_declared_and_counted_no_more(browser: Browser) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        chat = Frontend(server.saga, session="one", system="A bare card.")
+        begun = await chat.say("I go in.", "Ada nods.", present=("Ada",))
+        await visit.open("now", session=begun.session.id)
+        counted = "[data-item=counted]"
+        await visit.page.click(f"{counted} [data-action=add]")
+        for name, value in {"name": "gold", "range": "0..99", "start": "3"}.items():
+            await visit.page.fill(f"{counted} [name={name}]", value)
+        await visit.page.click(f"{counted} [data-action=preview]")
+        await visit.page.click(f"{counted} [data-action=save]")
+        await visit.page.wait_for_selector("[data-kind='tracker:gold']")
+        tracker = (await server.saga.views.state(begun.session.id)).trackers.find("gold")
+        assert tracker is not None and (tracker.limits, tracker.start, tracker.whose.value) == ((0, 99), "3", "player")
+        assert await visit.findings() == []
+        await visit.page.click("[data-kind='tracker:gold'] [data-action=off]")
+        await visit.page.click("[data-kind='tracker:gold'] [data-action=save]")
+        await visit.page.wait_for_selector("[data-kind='tracker:gold']", state="detached")
+        for kind, whose in {"clock": "world", "meter": "pair", "list": "place", "flag": "character"}.items():
+            await visit.page.click(f"{counted} [data-action=add]")
+            await visit.page.fill(f"{counted} [name=name]", f"a {kind}")
+            await visit.page.select_option(f"{counted} [name=kind]", kind)
+            await visit.page.select_option(f"{counted} [name=for]", whose if kind in ("list", "flag") else "player")
+            await visit.page.click(f"{counted} [data-action=preview]")
+            await visit.page.click(f"{counted} [data-action=save]")
+            await visit.page.wait_for_selector(f"{counted} [data-item=correction]", state="detached")
+            found = (await server.saga.views.state(begun.session.id)).trackers.find(f"a {kind}")
+            assert found is not None and (found.kind.value, found.whose.value) == (kind, whose)
+
+
 async def test_a_person_says_what_she_knows_and_what_not(browser: Browser) -> None:
     async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
         saga = server.saga

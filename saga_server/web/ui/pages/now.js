@@ -38,6 +38,7 @@ export function Page({ session, params }) {
   `}<//>`;
 }
 
+const KINDS = ["number", "text", "flag", "list", "clock", "meter"]; // those that need no names for numbers
 const PROFILES = ["adventure", "romance", "mystery", "plain"];
 
 /** What sort of story it is, which decides what is counted and told: chosen here. */
@@ -76,7 +77,7 @@ function Board({ session, turn, known, counts, observed, problems, habits, modul
       lines=${withTheirs(here)} few=${24} rest=${withTheirs(of("elsewhere"))} others=${t("elsewhere", { n: of("elsewhere").length })} folded />
     ${(bonds || of("relation").length > 0) && html`<${Group} ...${about} name="relations" title=${t("relations")} none=${t("noRelations")} lines=${of("relation", yours)} rest=${of("relation", (each) => !yours(each))} others=${t("others", { n: of("relation", (each) => !yours(each)).length })}
       add=${{ label: t("addRelation"), ...forms(t, people).relation }} />`}
-    ${counted.length > 0 && html`<${Group} ...${about} name="counted" title=${t("counted")} lines=${counted} />`}
+    <${Group} ...${about} name="counted" title=${t("counted")} none=${t("noneCounted")} lines=${counted} add=${{ label: t("addCounted"), ...forms(t, people).counted }} />
     ${modules.map((each) => html`<${Part} key=${each.name} name="module" title=${{ map: t("map"), rpg: t("rpg") }[each.name] ?? each.name}>
       <ul>${each.lines.map((line, at) => html`<li key=${at} class="line"><span class="says"><${Text} value=${line} /></span></li>`)}</ul>
       <${Picture} name="drawn" from=${path`api/sessions/${session}/${`${each.name}.svg`}`} turn=${turn} version=${each.picture && known.turn_id} alt=${each.name} /><//>`)}
@@ -254,6 +255,7 @@ function given(fields) {
 
 /** What takes a line away altogether. */
 function offs(line, t) {
+  if (line.kind.startsWith("tracker:")) return { label: "uncount", fields: [], make: () => ({ kind: "undeclare", tracker: line.kind.slice("tracker:".length) }) };
   switch (line.kind) {
     case "item": return { label: "lost", fields: [], make: () => ({ kind: "take", who: line.subject_id, item: line.other_id, quantity: String(line.number) }) };
     case "condition": {
@@ -289,6 +291,7 @@ function alive(state) {
 function forms(t, people, now, clocked) {
   const [player, ...living] = people;
   const whose = { name: "who", label: t("from"), value: player, suggest: people };
+  const chosen = (name, label, options) => ({ name, label, value: options[0], options: options.map((value) => ({ value, label: t(`${name}_${value}`) })) });
   return {
     item: {
       fields: [{ name: "item", label: t("name") }, { name: "quantity", label: t("quantity"), value: 1, kind: "number", min: 1 }, whose],
@@ -304,6 +307,21 @@ function forms(t, people, now, clocked) {
         { name: "strength", label: t("strength"), value: 0, kind: "number" },
       ],
       make: (found) => ({ kind: "relation", ...found }),
+    },
+    counted: {
+      fields: [
+        { name: "name", label: t("name") },
+        chosen("kind", t("kind"), KINDS),
+        chosen("for", t("whose"), ["player", "character", "pair", "place", "world"]),
+        { name: "range", label: t("range"), free: true },
+        { name: "start", label: t("start"), free: true },
+      ],
+      // A meter is always for a pair and a clock for the world, and only numbers have limits.
+      make: ({ name, kind, range, start, ...more }) => ({
+        kind: "declare",
+        declaration: Object.entries({ kind, ...(["meter", "clock"].includes(kind) ? {} : more), range: ["number", "meter"].includes(kind) ? range : "", start })
+          .reduce((line, [field, value]) => (value ? `${line} | ${field}=${value}` : line), name),
+      }),
     },
     dead: { fields: [{ name: "who", label: t("name"), suggest: living }], make: ({ who }) => ({ kind: "status", who, status: "dead" }) },
     event: { fields: [{ name: "name", label: t("name") }, ...conditions(t, {}, now, clocked)], make: (found) => ({ kind: "event", ...given(found) }) },
