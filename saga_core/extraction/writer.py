@@ -263,7 +263,7 @@ class _Reports:
         """Whom the player met, left at this place and does not find there, going by the complete list."""
         state = self.state
         met = frozenset(state.met)
-        there = state.at(place) if place is not None else ()
+        there = [who for who in (state.at(place) if place is not None else ()) if not state.whereabouts[who].left]
         return [who for who in there if who in met and who not in present and who not in state.present]
 
     def _gone(self, left: Iterable[str], place: str | None) -> Iterator[str]:

@@ -57,6 +57,7 @@ def call_all() -> None:
     episodes._corrected("turn 2 | event: Tom left", ["Tom left"], "en")
     key_patterns.is_valid("a(?<b>c)")
     forms._joined()
+    rules._of()
     forms._honorifics()
     player.is_addressed("Mara", "“Mara, come.”")
     window._number()
