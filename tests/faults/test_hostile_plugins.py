@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -25,6 +26,24 @@ from saga_server.process.event_loop import run_watched
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream
+
+
+class Escaping(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return super().format(record).encode(errors="backslashreplace").decode()
+
+
+@pytest.fixture(autouse=True)
+def escaped_logs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a process of a parallel run captured of the log is sent to the others, which a lone surrogate cannot be."""
+    plugin: Any = request.config.pluginmanager.getplugin("logging-plugin")
+    handlers = [each for each in (plugin.caplog_handler, plugin.report_handler) if each is not None]
+    before = [each.formatter for each in handlers]
+    for each in handlers:
+        each.setFormatter(Escaping())
+    yield
+    for each, formatter in zip(handlers, before, strict=True):
+        each.setFormatter(formatter)
 
 
 class Mute(Exception):
