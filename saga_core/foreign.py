@@ -11,8 +11,11 @@ class Foreign:
 
     An exit, an interrupt or a cancellation of its own would end more than the call: the server, or the work of others.
     It becomes an ``Exception`` of the same class name and message, as does an error whose message cannot be read.
-    The caller's own cancellation remains what it is.
+    The caller's own cancellation remains what it is, and with ``cancels`` False any: the server may cancel a part.
     """
+
+    def __init__(self, *, cancels: bool = True) -> None:
+        self._cancels = cancels
 
     def __enter__(self) -> None:
         """Begin the call."""
@@ -22,6 +25,8 @@ class Foreign:
     ) -> None:
         if error is None or isinstance(error, GeneratorExit) or _is_cancelled(error):
             return
+        if isinstance(error, asyncio.CancelledError) and not self._cancels:
+            return
         text = _message(error)
         if text is None or not isinstance(error, Exception):
             told = "its message cannot be read" if text is None else text
@@ -29,6 +34,7 @@ class Foreign:
 
 
 foreign = Foreign()
+exits = Foreign(cancels=False)
 
 
 def _is_cancelled(error: BaseException) -> bool:

@@ -43,7 +43,6 @@ from saga_core.language import (
     fold_name,
     frame_of,
     learns,
-    match_text,
     mentions,
     sentences_of,
     telling_nothing,
@@ -69,6 +68,7 @@ from saga_core.recall import (
     ScoredLore,
     SearchedWords,
     Walk,
+    normalized_turn,
     rank_lore,
     weight_of,
     without_other_story,
@@ -385,7 +385,7 @@ def _may_be_told(found: Ignorance, state: WorldState, later: Sequence[tuple[int,
     seen."""
     least = 1 if weight(found.text) == DEATH else 2
     own = [word for word in content_words(found.text) if word not in telling_nothing()]
-    own += [match_text(name) for id_ in found.who for name in state.entities[id_].names]
+    own += [normalized_turn(name) for id_ in found.who for name in state.entities[id_].names]
     return any(depth > found.depth and sum(word in folded for word in own) >= least for depth, _, folded in later)
 
 
@@ -400,10 +400,10 @@ def _fact(found: Ignorance, state: WorldState, people: Sequence[tuple[str, str]]
     frame, what = frame_of(part)
     about = named(what, people)
     if len(about) < 2 and frame:
-        about |= {id_ for name, id_ in people if match_text(frame).startswith(name)}
+        about |= {id_ for name, id_ in people if normalized_turn(frame).startswith(name)}
     died = {each.id for each in state.of_kind(Kind.CHARACTER) if each.dead and each.get("status_since") == found.depth}
     about = about or (frozenset(died) if kind == DEATH else about)
-    begins = any(id_ in about and match_text(what).lstrip().startswith(name) for name, id_ in people)
+    begins = any(id_ in about and normalized_turn(what).lstrip().startswith(name) for name, id_ in people)
     plain = kind == DEATH and not frame and len(about) == 1 and about <= died and (begins or not named(what, people))
     short = what.partition(",")[0]
     own = _own(what, people)
@@ -433,7 +433,7 @@ def _later(scene: Scene) -> list[tuple[int, str, str]]:
             turn = episodes.at(depth)
             if turn is not None:
                 texts.append((depth, episodes.text(turn).partition("\n")[2]))
-    return [(depth, text, match_text(text)) for depth, text in texts]
+    return [(depth, text, normalized_turn(text)) for depth, text in texts]
 
 
 def _animals(state: WorldState, who: Collection[str], told: Sequence[tuple[int, str, str]]) -> frozenset[str]:

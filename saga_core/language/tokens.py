@@ -66,6 +66,7 @@ def match_text(text: str) -> str:
     return simplified(alike(text.casefold()))
 
 
+@lru_cache(maxsize=4_096)
 def match_name(name: str) -> str:
     """``name`` in the form in which it is searched in a ``match_text``: ``mara`` for ``Mara❤``."""
     return match_text(spoken_name(name))

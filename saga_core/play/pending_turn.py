@@ -622,14 +622,21 @@ class PendingTurn:
         self.block_room, self.form, self.report_tool = 0, "", None
         return True
 
-    async def narrow(self, window: int) -> bool:
-        """Build the prompt again in at most ``window`` tokens, as SAGA counts them: the oldest part of the history is
-        left out. Returns whether the prompt became shorter."""
+    async def narrow(self, window: int, *, sure: bool = False) -> bool:
+        """Build the prompt again in at most ``window`` tokens, as SAGA counts them: with less of SAGA's own text, and
+        without the oldest part of the history. Returns whether the prompt became shorter: its history, unless it is
+        ``sure`` that the window is so small."""
         if self._narrow is None:
             return False
-        before = self.count(self.plan.text())
+        before = self._size(whole=sure)
         await self._narrow(self, window)
-        return self.count(self.plan.text()) < before
+        return self._size(whole=sure) < before
+
+    def _size(self, *, whole: bool) -> int:
+        """The tokens of the prompt: of the ``whole``, or of the history."""
+        if whole:
+            return self.count(self.plan.text())
+        return sum(self.count(block.text) for block in self.plan.blocks if block.origin is Origin.HISTORY)
 
     def failing(self) -> None:
         """Note that the current call's reply is not the turn's. Its usage so far is kept separately."""

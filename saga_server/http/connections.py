@@ -23,7 +23,7 @@ from prometheus_client import Counter
 
 from saga_core.counters import set_log_context, subject
 from saga_core.errors import BadInput
-from saga_core.foreign import foreign
+from saga_core.foreign import exits
 from saga_server.http.app_keys import CURRENT
 from saga_server.http.callers.redaction import mask_of
 from saga_server.http.door import DOORS, PLACE
@@ -223,7 +223,7 @@ async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamRe
 
 async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
-        with foreign:
+        with exits:
             return await handler(request)
     except web.HTTPException as error:
         if error.status < 400:

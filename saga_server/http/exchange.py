@@ -545,7 +545,7 @@ class Exchange:
         limit = refusal.limit or int((refusal.used or own) * _SMALLER)
         share = own / refusal.used if refusal.used else 1.0
         window = int(max(0, limit - _reply_limit(self.call.request.params)) * share * _MARGIN)
-        if not await begun.narrow(min(window, own)):
+        if not await begun.narrow(min(window, own), sure=bool(refusal.limit)):
             return False
         self._narrators.learn_window(route, self._asker, window)
         await self._keep_bill(begun)

@@ -403,7 +403,8 @@ async def test_what_was_answered_outlives_a_kill(tmp_path: Path) -> None:
         async with client(tmp_path, "--session", "Harbour") as to:
             await call(to, "remember", text="Mara lied")
             server.kill()
-            assert "the server does not answer" in await refusal(to, "remember", text="Mara left")
+            refused = await refusal(to, "remember", text="Mara left")
+            assert "the server does not answer" in refused or "no server has said" in refused
     async with Saga.open({"storage": {"path": str(tmp_path / "data")}}) as saga:
         kept = await saga.memory.changes("Harbour")
     assert "Mara lied" in repr(kept) and "Mara left" not in repr(kept)
