@@ -165,9 +165,8 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
             raise
         except BadInput as error:
             raise _wrong(name, file, error) from None
-        except Exception as error:
-            log.exception("the importer %s failed at %s", name, file.name)
-            raise Unreadable(f"the importer {name} failed at it ({in_short(error)}); the log has more") from None
+        except Exception as error:  # noqa: BLE001 - the code of others; logged there
+            raise _failed(name, file, error) from None
     if file.archive is not None and why is None:
         return _read_members(file, among)
     if why is None:
@@ -184,6 +183,12 @@ def _wrong(name: str, file: ForeignFile, error: BadInput) -> Unreadable:
     return Unreadable(f"the importer {name} failed at it: {error}")
 
 
+def _failed(name: str, file: ForeignFile, error: Exception) -> Unreadable:
+    """Why a file is refused whose importer raised."""
+    log.error("the importer %s failed at %s", name, file.name, exc_info=error)
+    return Unreadable(f"the importer {name} failed at it ({in_short(error)}); the log has more")
+
+
 def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] | None, Unreadable | None]:
     """Return the surest importer with its name, or else why nobody can import the file, if an importer knows that."""
     chosen, surest, why = None, Fit.NONE, None
@@ -196,14 +201,12 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
         except Unreadable as error:
             why = why or error
             continue
-        except BadInput as error:
-            why = why or _wrong(name, file, error)
-            continue
         except OSError:
             raise
-        except Exception as error:
-            log.exception("the importer %s failed at %s", name, file.name)
-            why = why or Unreadable(f"the importer {name} failed at it ({in_short(error)}); the log has more")
+        except Exception as error:  # noqa: BLE001 - the code of others; logged there
+            failed = _wrong(name, file, error) if isinstance(error, BadInput) else _failed(name, file, error)
+            file.losses.add("importers", "dropped", str(failed))  # another one may know the file
+            why = why or failed
             continue
         if fit > surest:
             chosen, surest = (name, importer), fit

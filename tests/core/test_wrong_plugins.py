@@ -344,6 +344,14 @@ def test_an_importer_that_finds_nothing_or_gives_no_fit(caplog: pytest.LogCaptur
     assert "fits gave True; give a Fit of saga_core.imports" in caplog.text
 
 
+def test_a_file_that_another_importer_takes_says_what_failed() -> None:
+    wrong = Odd([])
+    wrong.fits = lambda file: file.json["nope"]  # type: ignore[method-assign]
+    read = Importers({"wrong": wrong, "odd": Odd([("odd", chat(text="Hm."))])}, {})
+    (found,) = read_file("x", b"{}", read).found
+    assert [loss for loss in found.losses if "the importer wrong failed at it (KeyError" in str(loss)]
+
+
 def test_an_embedder_that_is_not_asynchronous() -> None:
     with pytest.raises(BadInput, match=r"mine: Odd\.embed is not asynchronous; write it with async def"):
         check_embedder("mine", Odd([]))
