@@ -153,9 +153,6 @@ class Ignorance:
     who: tuple[str, ...]
 
 
-_SHARE = 4
-
-
 @frozen
 class ReadRequest:
     """The input of a read for one turn. All of it is in memory; nothing is fetched."""
@@ -212,6 +209,9 @@ class ReadRequest:
     """The text of the client's own system messages. Lore that it contains word for word is left out."""
     window: int = 0
     """The tokens that the narrator's context holds; 0 if unknown. The block takes at most a quarter of them."""
+
+
+_SHARE = 4
 
 
 def in_window(most: int, window: int) -> int:

@@ -352,8 +352,8 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     A remark is judged by its statements, each of which begins with somebody. One that begins with her name, or with a
     part of it that names nobody else, and not with what is hers, tells what she did, which she knows. So does whoever
     it names too and has come here with the one who did it, who was away: Tobin went to fetch Mina. A secret about her
-    she may not know, nor whose she is. A remark that says that she was
-    told, or has learned of it, tells what she knows.
+    she may not know, nor whose she is. A remark that says that she was told, or has learned of it, tells what she
+    knows.
     """
     found: list[Unknown] = []
     last = state.present[-_MOST_HERE:]

@@ -176,9 +176,9 @@ class Mask:
 
 
 def _shortened(text: str) -> str:
-    """The beginning and the end of a long text, as it takes seconds to search a megabyte. No word is cut, since a part
-    of a key does not look like one."""
-    first, last = text[:_LONGEST], text[-_LONGEST // 2 :]
+    """The beginning and the end of a long text, as it takes seconds to search a megabyte. They are cut at blanks, since
+    a part of a key does not look like one; of a beginning without any, half is kept."""
+    first, last = text[:_LONGEST], text[max(_LONGEST, len(text) - _LONGEST // 2) :]
     first = first[: max(first.rfind(" "), first.rfind("\n"), 0) or _LONGEST // 2]
     last = last[last.rfind("PRIVATE KEY-----") + 1 :]
     last = last[min((at for at in (last.find(" "), last.find("\n")) if at >= 0), default=len(last)) :]
