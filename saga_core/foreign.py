@@ -23,8 +23,10 @@ class Foreign:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None or isinstance(error, GeneratorExit) or _is_cancelled(error):
+        if error is None or _is_cancelled(error):
             return
+        if isinstance(error, GeneratorExit) and (trace is None or trace.tb_next is None):
+            return  # raised right here, by the closing of the caller itself
         if isinstance(error, asyncio.CancelledError) and not self._cancels:
             return
         text = _message(error)

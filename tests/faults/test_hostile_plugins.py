@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -56,6 +56,7 @@ WRONG: list[Callable[[], BaseException]] = [
     lambda: SystemExit(3),
     lambda: KeyboardInterrupt(),
     lambda: asyncio.CancelledError(),
+    lambda: GeneratorExit(),
     lambda: RuntimeError("cut \ud800"),
     Mute,
 ]
@@ -406,3 +407,19 @@ async def test_the_cancellation_of_the_caller_is_no_error_of_the_plugin() -> Non
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_the_closing_of_the_caller_is_no_error_of_the_plugin() -> None:
+    async def waits() -> None:
+        with foreign:
+            await asyncio.sleep(0)
+
+    async def gives() -> AsyncGenerator[int, None]:
+        with foreign:
+            yield 1
+
+    asked, given = waits(), gives()
+    asked.send(None)
+    asked.close()
+    assert await anext(given) == 1
+    await given.aclose()
