@@ -46,9 +46,7 @@ from saga_core.world import (
     LaidOut,
     MacroRoom,
     TooManyMacros,
-    UnknownWorld,
     World,
-    WorldError,
     WorldLibrary,
     imported_from,
     lay_out,
@@ -175,7 +173,11 @@ class _Work:
     refused: list[Refused] = field(factory=list)
     names: dict[str, str] = field(factory=dict)
     """A character's name to the name of the world that its card became."""
-    made: dict[str, World] = field(factory=dict)
+    known: dict[str, World] = field(factory=dict)
+    """The worlds that were there and those made since, as ``WorldLibrary.called`` gives them. The library itself would
+    look at every folder for each card."""
+    chosen: dict[str, World] = field(factory=dict)
+    """A character without a card to the world of its chats."""
     made_from: dict[str, str] = field(factory=dict)
     """The digest of the data that a world was made from to the world's name."""
     linked: set[int] = field(factory=set)
@@ -275,6 +277,7 @@ class _Work:
         """Write the new worlds."""
         root = self.worlds.roots[0]
         free = await asyncio.to_thread(FreeNames.of, self.worlds.roots)
+        self.known = await asyncio.to_thread(self.worlds.called)
         for each, laid_out in plans:
             found, plan = each.found, each.plan
             if self._stopped(found.file):
@@ -290,7 +293,10 @@ class _Work:
                 # Otherwise the first request that names a large world would read it, and delay all others meanwhile.
                 await asyncio.to_thread(self.worlds.written, folder, world, laid_out)
                 self.tools.counters.add("worlds.imported")
-            self.made[name] = world
+            if known is None or name not in self.known:
+                self.known[name] = world
+            for called in (name, *world.aliases):
+                self.known.setdefault(fold_name(called), world)
             for called in (*plan.world.match, plan.world.title):
                 self.names.setdefault(fold_name(called), name)
             counts = {"entries": len(world.lore)}
@@ -304,9 +310,8 @@ class _Work:
 
         The same card is often exported again without its lorebook; it makes no second character.
         """
-        try:
-            known = self.made.get(world.name) or self.worlds.get(world.name)
-        except (UnknownWorld, WorldError):
+        known = self.known.get(world.name) or self.known.get(fold_name(world.name))
+        if known is None:
             return None
         persons = [[(each.name, each.body) for each in one.characters] for one in (world, known)]
         lore = [{(each.name, each.text) for each in one.lore} for one in (world, known)]
@@ -395,17 +400,14 @@ class _Work:
 
     def _world_of(self, story: Story) -> World:
         """The world in the options, else that of the character's card, else the one that a request would choose."""
-        if self.how.world is not None:
-            return self.worlds.get(self.how.world)
-        for character in (story.character, *story.members):
+        for character in (story.character, *story.members) if self.how.world is None else ():
             name = self.names.get(fold_name(character)) if character else None
             if name is not None:
-                try:
-                    return self.worlds.get(name) if not self.how.dry_run else self.made[name]
-                except NotFound:
-                    return self.made[name]
-        default = self.tools.settings.config.session.default_world
-        return self.worlds.choose(None, story.character, default)
+                return self.known[name]
+        if story.character not in self.chosen:
+            default = self.tools.settings.config.session.default_world
+            self.chosen[story.character] = self.worlds.choose(self.how.world, story.character, default)
+        return self.chosen[story.character]
 
     def read_only(self) -> None:
         """Report the records of which nothing is made alone: lorebooks in a card's world, personas and groups."""

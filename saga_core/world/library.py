@@ -111,6 +111,15 @@ class WorldLibrary:
         _world(reading)
         return reading.warnings
 
+    def called(self) -> dict[str, World]:
+        """The readable worlds by name, by folded name and by folded alias, in this order of preference."""
+        worlds = list(self._readable())[::-1]
+        return {
+            **{fold_name(alias): world for world in worlds for alias in world.aliases},
+            **{fold_name(world.name): world for world in worlds},
+            **{world.name: world for world in worlds},
+        }
+
     async def read_changes(self) -> None:
         """Read new and changed worlds in a thread, because a large world takes seconds.
 

@@ -107,6 +107,12 @@ async def show_chat(request: web.Request, chat: Part) -> answers.PlayedChat:
     found = chats.get(bearer.owner, chat)
     if found is None and bearer.scope is None:
         found = chats.of_anybody(chat)
+    if found is not None:
+        try:
+            await (await saga_of(request).engine_of(found.session)).sessions.get(found.session)
+        except NotFound:
+            chats.forget(found.session)
+            found = None
     if found is None:
         raise NotFound(f"chat: no request since the start of this server named the chat {chat!r} (X-SAGA-Chat)")
     return answers.PlayedChat(chat, found.session, found.turn, found.notices)

@@ -102,6 +102,11 @@ class PlayedChats:
         """Return where a chat was played last, whoever played it: the panel need not have the key of the chat."""
         return next((played for (_, name), played in self._known.items() if name == chat), None)
 
+    def forget(self, session: str) -> None:
+        """Forget the chats of a session that is gone."""
+        for key in [key for key, played in self._known.items() if played.session == session]:
+            del self._known[key]
+
 
 @frozen(kw_only=True)
 class Call:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from saga_core import Saga
 from saga_core.imports import Card, Chat, Losses, importer, plan_stories, read_file, world_of
-from saga_core.world import MacroRoom, TooManyMacros, fill_macros, name_character
+from saga_core.maintenance import ImportOptions
+from saga_core.world import MacroRoom, TooManyMacros, fill_macros, library, name_character
+from tests.core.frontend import memory_config
 from tests.core.imports import samples
 
 
@@ -95,3 +99,30 @@ def test_swipes_count_as_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     risu = {"type": "risuChat", "ver": 1, "data": {"name": "x", "message": [
         {"role": "user", "data": "I go."}, {"role": "char", "data": "It is 9.", "swipes": swipes}]}}  # fmt: skip
     assert "9 swipes" in why(json.dumps(risu).encode())
+
+
+async def test_each_card_and_chat_looks_at_its_own_world_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    looks, stamp = 0, library._stamp
+
+    def counted(folder: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return stamp(folder)
+
+    monkeypatch.setattr(library, "_stamp", counted)
+    files = []
+    for number in range(30):
+        name = f"Ysolde the {number}."
+        told = [samples.message("A", f"I go {number} miles.", user=True), samples.message(name, f"{number} miles!")]
+        rows = [{**samples.HEADER, "character_name": name}, *told]
+        files.append((f"{number}.json", samples.plain(samples.card_v2(name=name))))
+        files.append((f"{number}.jsonl", samples.jsonl(*rows)))
+    async with Saga.open(memory_config()) as saga:
+        found = await saga.maintenance.import_files(files, ImportOptions())
+        assert len(found.things) == 60 and not found.refused
+        assert {each.world for each in found.things} == {f"Ysolde the {number}" for number in range(30)}
+        there = len(saga.worlds.names())
+    assert looks < 8 * there

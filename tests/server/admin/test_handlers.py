@@ -141,6 +141,15 @@ class TestSession:
         assert len((await at(client, played, "/tree"))["nodes"]) == 1
         assert (await at(client, played, "/state"))["turn"] == 0
 
+    async def test_the_chat_of_a_session_that_is_gone(self, client: Client) -> None:
+        named = {"X-SAGA-Chat": "c1"}
+        reply = await client.chat(words("hello"), headers=named)
+        found = await client.get("/api/chats/c1")
+        assert found.json.get("session_id") == reply.session, found.raw
+        await client.post(f"/api/forget?session={reply.session}")
+        gone = await client.get("/api/chats/c1")
+        assert gone.status == 404 and reply.session not in gone.raw.decode()
+
     async def test_delete(self, client: Client, played: Reply) -> None:
         assert await at(client, played, "", "DELETE") == {"deleted": played.session, "until": None}
         assert (await client.get(f"/api/sessions/{played.session}/state")).status == 404
