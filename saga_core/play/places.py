@@ -11,7 +11,7 @@ from cachetools import LRUCache
 from saga_core.background import SessionLocks
 from saga_core.config import Settings
 from saga_core.counters import Counters, set_log_context
-from saga_core.errors import NotFound
+from saga_core.errors import NotFound, StoreError
 from saga_core.extraction import still_told
 from saga_core.hosting import Admission, WriteRights
 from saga_core.ids import IdSource
@@ -490,7 +490,10 @@ class Places:
         return evolve(match, parent=head.id)
 
     async def _adopt(self, place: Place, match: Match) -> Place:
-        """Record the turns that the history proves and the journal lacks, and return the place after them."""
+        """Record the turns that the history proves and the journal lacks, and return the place after them.
+
+        If they cannot be written, the place before them is returned. Its turn has the memory of what was recorded.
+        """
         session = place.live.session.id
         async with self.locks.writing(session):
             live = await self.live.get(session)
@@ -507,9 +510,11 @@ class Places:
                     place.timeline,
                     known,
                 )
-            except BaseException:  # also on cancellation: what was recorded so far is read from the journal
+            except BaseException as error:  # also on cancellation: what was recorded so far is read from the journal
                 self.live.forget(session)
-                raise
+                if not isinstance(error, StoreError):
+                    raise
+                return evolve(place, live=await self.live.get(session), unadopted=error)
         self.counters.add("turns.adopted", len(adopted))
         return evolve(place, live=live, parent=parent, shown=place.shown | frozenset(adopted), adopted=tuple(adopted))
 

@@ -167,6 +167,8 @@ class Recorder:
             else evolve(live.session, title=story_title(made[0][2], live.world, card, next_reply_of(card)))
         )
         try:
+            if place.unadopted is not None:  # the next request shows this turn together with those above it
+                raise place.unadopted
             live.session = await self.journal.append(
                 titled,
                 entries,

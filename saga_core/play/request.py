@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from saga_core.errors import BadInput, check_argument
+from saga_core.errors import BadInput, StoreError, check_argument
 from saga_core.model import Event, Fact, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
 from saga_core.sessions import LiveSession, Perspective
@@ -104,6 +104,8 @@ class Place:
     """The named timeline that the request chose."""
     adopted: tuple[str, ...] = ()
     """Turns that were adopted from the request's history just now."""
+    unadopted: StoreError | None = None
+    """Why turns of the request's history could not be adopted. The turn itself cannot be recorded without them."""
 
 
 Report = Literal["block", "tool", "after"]

@@ -187,3 +187,26 @@ async def test_the_status_answers_while_the_journal_hangs_and_names_it(monkeypat
                     assert found.status == 503 and b"(memory) did not answer within 0.4 s" in found.raw
             parts["state"].recovers()
             assert (await client.get("/api/status")).json["active_sessions"] == 1
+
+
+@pytest.mark.parametrize("mode", ["before", "after"])
+async def test_a_disk_that_is_full_costs_no_memory(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"session": {"default_world": "ersia"}}, {}) as client:
+            player = Player(client)
+            for number in range(3):
+                await player.says(f"{number}. 숲으로 간다.")
+            await settle(client)
+            session, saga = player.replies[-1].session, client.server.saga
+            parts["state"].breaks(mode, "commit")
+            for number in range(3):
+                begun = await saga.begin(words(*player.chat, f"{number}. 귀를 기울인다."), owner="")
+                assert begun.session.id == session and begun.context.text, "it has the memory of what is recorded"
+                await player.says(f"{number}. 귀를 기울인다.")
+                assert "not recorded" in player.told and "without memory" not in player.told
+                assert "journal.read" not in saga.counters.degraded
+            if mode == "before":
+                assert len(await client.turns(session)) == 3
+            parts["state"].recovers()
+            await caught_up(player)
+            assert (await client.get("/api/status")).json["degraded"] == {}
