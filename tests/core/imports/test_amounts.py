@@ -101,9 +101,7 @@ def test_swipes_count_as_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "9 swipes" in why(json.dumps(risu).encode())
 
 
-async def test_each_card_and_chat_looks_at_its_own_world_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_each_card_and_chat_looks_at_its_own_world_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     looks, stamp = 0, library._stamp
 
