@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from enum import Flag, auto
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 
 from saga_core.language.language import Language, any_of, every
 from saga_core.language.tables import SENTENCE_TITLE
@@ -119,7 +119,8 @@ def learns(text: str, names: Sequence[str]) -> bool:
         return False
     learning, negation = _learning(tuple(names)), _negation()
     parts = (part for sentence in sentences_of(text) for part in re.split("[;；]", sentence))
-    found = ((part, learning.search(part)) for part in parts)
+    plain = (reduce(lambda said, each: each.grammar.plain(said), languages_in(part), part) for part in parts)
+    found = ((part, learning.search(part)) for part in plain)
     return any(said is not None and negation.search(part[: said.end()]) is None for part, said in found)
 
 

@@ -78,6 +78,8 @@ class Grammar:
     """A pattern of a whole name after which a bare number is a quantity and not a part of the name."""
     does: Callable[[str, Sequence[str]], bool] = _nobody
     """Takes a sentence and names, and returns whether such a character does something, judging by the grammar."""
+    plain: Callable[[str], str] = str
+    """Returns a text with its verbs in the plain form, in languages that mark respect in them."""
     fragments: Mapping[str, str] = field(factory=dict)
     """Patterns for ``words.toml``."""
 

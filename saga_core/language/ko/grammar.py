@@ -316,6 +316,27 @@ def does(sentence: str, names: Sequence[str]) -> bool:
     return _SAFE.search(" ".join(words[-2:])) is None
 
 
+_RESPECT = re.compile(r"(?P<stem>(?!계)[가-힣])(?P<bound>으?)(?:셨|시었)")
+_CONTRACTED = {8: 9, 11: 10, 13: 14, 20: 6} | {vowel: vowel for vowel in (0, 1, 4, 5, 6)}
+"""Vowels of a stem, by their numbers in Hangul's order, and what they become with the past: 오다 becomes 왔다."""
+
+
+def plain(text: str) -> str:
+    """A text whose verbs in the past have no mark of respect: 알아내셨다 is 알아냈다, 읽으셨다 is 읽었다."""
+    humble = text.replace("말씀드리", "말씀하").replace("말씀드렸", "말씀했")
+    return _RESPECT.sub(_without_respect, humble.replace("말씀", "말"))
+
+
+def _without_respect(found: re.Match[str]) -> str:
+    stem = found["stem"]
+    initial, vowel = divmod((ord(stem) - _FIRST) // 28, 21)
+    if stem == "하":
+        return "했"
+    if has_final(stem) or found["bound"] or vowel not in _CONTRACTED:
+        return stem + ("았" if vowel in (0, 8) else "었")
+    return chr(_FIRST + (initial * 21 + _CONTRACTED[vowel]) * 28 + 20)
+
+
 def _adnominal(word: str) -> bool:
     """Whether a Korean word may be a verb that modifies the noun after it."""
     last = word[-1]
@@ -367,6 +388,7 @@ GRAMMAR = Grammar(
     function=frozenset(_WORDS["function"]),
     asking=frozenset(_WORDS["asking"]),
     does=does,
+    plain=plain,
     spelled=SPELLED,
     number=value,
     countable=rf"[^A-Z]*[가-힣]{_NOT_NUMBERED}{_NO_KEY}",

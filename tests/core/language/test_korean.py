@@ -7,7 +7,8 @@ from importlib.resources import files
 
 import pytest
 
-from saga_core.language import josa, mentions
+from saga_core.language import josa, learns, mentions
+from saga_core.language.ko.grammar import plain
 from saga_core.model import Entity, Kind, WorldState
 from saga_core.naming.names import Names
 from saga_core.recall.questions import Meant, amount_sought, states_amount, time_named
@@ -157,3 +158,19 @@ def test_what_answers_a_question_for_an_amount(words: str, told: str) -> None:
     asked = amount_sought(words)
     assert asked is not None and states_amount(f"Turn 1\n{told}", asked)
     assert not states_amount("Turn 1\n반대편에서 웃음소리가 났다.", asked)
+
+
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        ("수연이 할머니께 빚을 말씀드렸다", True),
+        ("서장님이 할머니에게 빚을 전하셨다", True),
+        ("할머니는 빚을 알아내셨다", True),
+        ("할머니는 편지를 읽으셨다", True),
+        ("할머니는 편지를 읽지 않으셨다", False),
+        ("할머니는 편지를 두고 오셨다", False),
+    ],
+)
+def test_verbs_with_a_mark_of_respect_are_read_like_plain_ones(said: str, learned: bool) -> None:
+    assert learns(said, ("할머니",)) is learned
+    assert plain("가셨다 보셨고 주셨는데 떠나셨다 앉으셨다") == "갔다 봤고 줬는데 떠났다 앉았다"

@@ -423,3 +423,26 @@ async def test_who_left_does_not_know_what_only_one_was_told(note: str) -> None:
             "Ivo": True,
             "Mina": False,
         }
+
+
+@pytest.mark.parametrize(
+    ("told", "knows"),
+    [
+        ("옥분 할머니가 죽었어", True),
+        ("할머니가 돌아가셨어요.", True),
+        ("옥분 할머니께서 세상을 떠나셨어", True),
+        ("할머니는 어제 집으로 돌아가셨어", False),
+        ("할머니는 세상을 떠돌던 분이야", False),
+    ],
+)
+async def test_who_is_told_of_a_death_with_respect_knows_it(told: str, knows: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga)
+        await chat.say("가자.", "병원이다.", location="책방", present=("윤덕수", "옥분 할머니"))
+        await chat.say("간다.", "조용하다.", location="병원", present=("옥분 할머니",), npc_separated=("윤덕수",))
+        dead = (StatusChange("옥분 할머니", "사망"),)
+        event = "옥분 할머니가 숨을 거두다"
+        await chat.say("이런.", "조용하다.", location="병원", present=(), status_changes=dead, event_trigger=event)
+        await chat.say(told, "윤덕수가 운다.", location="책방", present=("윤덕수",))
+        asked = await chat.begin("할머니 장례는 어떻게 하지?")
+        assert ("윤덕수 모르는 것: 옥분 할머니가" not in asked.context.text) is knows
