@@ -20,6 +20,7 @@ from saga_core.trackers import (
     Tracker,
     Whose,
     ends,
+    is_relative,
     overdue_from,
     shown_due,
     shown_value,
@@ -418,15 +419,23 @@ def thread_lines(state: WorldState, language: str, *, near: bool = True) -> Iter
                 continue
             mark += f", {shown if now >= end else words.to_come.format(when=shown)}"
             rank = max(0, each.at - now)
-        elif each.when:
-            mark += f", {words.to_come.format(when=each.when)}"
-        elif near and state.depth - max(each.advanced, each.since) > _FRESH:
+        elif near and state.depth - max(each.advanced, each.since) > _FRESH and _counts_from_then(each, state):
             continue
+        elif each.when:
+            # Without a clock, "tomorrow" may be past: it counts from the turn that said it.
+            since = language_of(language).labels.turn.format(depth=each.since)
+            late = _counts_from_then(each, state)
+            mark += f", {f'{each.when} {since}' if late else words.to_come.format(when=each.when)}"
         if rank <= _NEAR or not near:
             told = f" ({each.between})" if each.between else ""
             found.append((rank, f"[{mark}] {each.name}{told}{f': {each.text}' if each.text else ''}"))
     found.sort(key=lambda each: each[0])
     return (line for _, line in (found[:_MOST_THREADS] if near else found))
+
+
+def _counts_from_then(each: Scheduled, state: WorldState) -> bool:
+    """Whether a thread has no time, or one that says how far ahead of an earlier turn it is."""
+    return not each.when or (each.since < state.depth and is_relative(each.when))
 
 
 def _is_due(each: Scheduled, state: WorldState) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.trackers.clock import DAY
+from saga_core.trackers.clock import DAY, is_relative
 from saga_core.trackers.declaring import declaration_of, tracker_in_line, tracker_of
 from saga_core.trackers.genres import guessed_profile, trackers_of
 from saga_core.trackers.profiles import ADVENTURE, AUTO, HEALTH, PROFILES, ROMANCE, UNTOLD, checked_profile
@@ -60,6 +60,7 @@ __all__ = [
     "declaration_of",
     "ends",
     "guessed_profile",
+    "is_relative",
     "moved_items",
     "overdue_from",
     "pair",

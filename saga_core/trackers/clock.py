@@ -75,6 +75,13 @@ def end_of_day_in(text: str, now: int) -> int | None:
     return (now // DAY + 1) * DAY - 1 if _ahead(_plain(text), "days_ahead") == 0 else None
 
 
+def is_relative(text: str) -> bool:
+    """Whether a text names a time by how far ahead it is: ``tomorrow``, ``in two days``, and not ``Saturday``."""
+    plain = _plain(text)
+    ahead = (_ahead(plain, row) for row in ("days_ahead", "weeks_ahead"))
+    return any(each is not None for each in ahead) or _passed(_without_hours(plain)) is not None
+
+
 def shown_time(value: int, first: int | None, own: tuple[str, ...], tag: str) -> str:
     """A time as text in a language, with the name of the day if the week is known."""
     words = language_of(tag).labels

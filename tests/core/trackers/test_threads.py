@@ -472,3 +472,31 @@ async def test_a_person_in_parentheses_owes_it_and_is_no_time(saga: Saga, chat: 
     now = await told(chat, "b", "plans: [+Ask Tansy (Mina), +Burn it (Tuesday, Player), +Dance (Wednesday)]")
     assert "Ask Tansy (Mina)" in now and "not yet happened; Mina" not in now
     assert "Burn it (Player)" in now and "Tuesday" in now and "Dance (" not in now
+
+
+@pytest.mark.parametrize(
+    ("when", "is_relative"),
+    [
+        ("day after tomorrow", True),
+        ("tonight", True),
+        ("in two days", True),
+        ("next week", True),
+        ("모레", True),
+        ("明後日", True),
+        ("三天后", True),
+        ("Saturday 19:00", False),
+        ("when Mina returns", False),
+        ("after the war", False),
+    ],
+)
+async def test_without_a_clock_a_time_from_now_is_told_with_the_turn_that_said_it(when: str, is_relative: bool) -> None:
+    async with Saga.open(
+        load_config({"storage": {"profile": "memory"}, "trackers": {"plans": {"kind": "threads"}}})
+    ) as saga:
+        chat = Frontend(saga, greeting="The town wakes.", system="You narrate.", note="")
+        assert f"[plans, not yet happened; {when}] sail" in await told(chat, "one", f"plans: [+sail ({when})]")
+        late = f"[plans, {when} (turn 1)] sail" if is_relative else f"[plans, not yet happened; {when}] sail"
+        assert late in await told(chat, "two", "notes: The next morning dawns")
+        for number in range(24):
+            text = await told(chat, f"day {number}", "hp: 90")
+        assert ("] sail" in text) is not is_relative
