@@ -2,7 +2,8 @@
 
 If a block lists the complete company, every character met must be in that list, possibly under another name:
 ``present: [Madam Kesh]`` and ``npc_met: [Adaline Kesh]``. A listed name that is neither known nor met may be a
-misspelling of a company member's name, or one that the reply has somebody say of herself: "They call me Tomek."
+misspelling of a company member's name, or one that the reply has somebody say of herself: "They call me Tomek." What
+stands in parentheses behind a name is another name if the reply says so: ``Bram Oake (Otter)``.
 """
 
 from __future__ import annotations
@@ -11,9 +12,22 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache, partial
 
-from saga_core.language import clean_name, is_unspaced, normalized
+from saga_core.language import caseless, clean_name, is_unspaced, mentions, normalized, sentences_of
 from saga_core.model import Kind, WorldState
-from saga_core.naming import Names, calls_herself, fold, is_full_name, remarked, same_name, told_apart, words_of
+from saga_core.naming import (
+    Names,
+    bare,
+    calls_herself,
+    fold,
+    is_bare_title,
+    is_full_name,
+    is_title,
+    pattern_of,
+    remarked,
+    same_name,
+    told_apart,
+    words_of,
+)
 from saga_core.state_block import BlockFields
 
 _SOUNDS = tuple(
@@ -61,6 +75,24 @@ def learn_other_names(names: Names, state: WorldState, fields: BlockFields, repl
         bearer = known[fits[0]]
         if bearer is None or not names.is_other(bearer, words_of(clean_name(name))):
             names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
+
+    for listed_as in (*present, *met):
+        nickname = (remarked(listed_as) or ("", ""))[1]
+        is_else = any(names.knows(kind, nickname) for kind in (Kind.ITEM, Kind.LOCATION)) or names.is_player(nickname)
+        if not is_else and _is_called(nickname, reply):
+            names.learn(names.ensure(Kind.CHARACTER, listed_as), nickname)
+
+
+def _is_called(nickname: str, reply: str) -> bool:
+    """Whether a remark behind a name is a nickname: one word and no title, in a sentence that tells what somebody is
+    called. In Latin script it begins with a capital and has no article."""
+    if not nickname or " " in nickname or is_title(nickname) or is_bare_title(nickname):
+        return False
+    if not (caseless(nickname) or nickname[:1].isupper()):
+        return False
+    said = (each for each in sentences_of(reply) if pattern_of("naming").search(each) and mentions(each, nickname))
+    before = (each.partition(nickname)[0].rstrip("\"'“‘ ").rpartition(" ")[2] for each in said)
+    return any(bare(f"{each} {nickname}").startswith(each) for each in before)
 
 
 def _is_remark(name: str, listed: str) -> bool:

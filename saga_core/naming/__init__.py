@@ -11,6 +11,7 @@ from saga_core.naming.forms import (
     is_form_of,
     is_full_name,
     is_last_part,
+    is_title,
     name_words,
     pattern_of,
     patterns_of,
@@ -31,6 +32,7 @@ from saga_core.naming.names import (
     words_of_thing,
 )
 from saga_core.naming.nobody import is_the_players, may_be_somebody, owner_of
+from saga_core.naming.titled import is_bare_title
 
 __all__ = [
     "Doubt",
@@ -42,6 +44,7 @@ __all__ = [
     "disguise",
     "doubts",
     "fold",
+    "is_bare_title",
     "is_form_of",
     "is_full_name",
     "is_last_part",
@@ -49,6 +52,7 @@ __all__ = [
     "is_of_kind",
     "is_particular",
     "is_the_players",
+    "is_title",
     "is_word_for_player",
     "last_word",
     "made_one",

@@ -404,7 +404,7 @@ def _whose(sentence: str, at: int, name: str) -> str:
     if found is None and has_verb and not pattern_of("calls").match(sentence, at + len(name)):
         found = pattern_of("topic").search(left)
     whose = left[: found.start()].strip(_OPENING + _CLOSING) if found is not None else ""
-    return "" if fold_name(whose) in _labels() else whose[-20:]
+    return "" if fold_name(whose) in labels() else whose[-20:]
 
 
 def _nearest(sentence: str, at: int, subject: str, last: str) -> str | None:
@@ -554,7 +554,7 @@ def _any(words: Iterable[str]) -> str:
 
 
 @cache
-def _labels() -> frozenset[str]:
+def labels() -> frozenset[str]:
     """Words for a nickname without what stands behind them: 별명 of 별명은."""
     words = name_words("nicknames")
     return frozenset(fold_name(word) for word in words) | frozenset(
@@ -565,7 +565,7 @@ def _labels() -> frozenset[str]:
 @cache
 def _cue() -> re.Pattern[str]:
     """Matches a word for a nickname at the end of a text: 店里帮工的阿梅本名, before 吴梅."""
-    words = _any((*_labels(), *name_words("nicknames")))
+    words = _any((*labels(), *name_words("nicknames")))
     return re.compile(rf"(?<=\S)(?:{words})[:：]?\s{{0,4}}\Z")
 
 

@@ -8,8 +8,8 @@ from functools import cache, cached_property, lru_cache
 
 from attrs import define, field
 
-from saga_core.language import any_of, caseless, every, fold_name, is_hangul, particle_stems
-from saga_core.naming.cast import CardEntry, entries_of, entry_of
+from saga_core.language import any_of, caseless, every, fold_name, is_hangul, mentions, particle_stems
+from saga_core.naming.cast import CardEntry, entries_of, entry_of, labels
 from saga_core.naming.forms import is_title, name_words, pattern_of, remarked
 from saga_core.naming.roles import is_entitled, key_of, keys_of
 from saga_core.naming.titled import entitled_name, is_bare_title, may_be_called, title_in, title_of
@@ -19,6 +19,8 @@ _LINE = re.compile(
     r"[ \t]*(?P<about>[^\n]{1,400})",
     re.M,
 )
+_NOTE = re.compile(r"[^\n.。!！?？;；,，、]+")
+_QUOTES = " \t.\"'“”‘’「」『』"
 _CLAUSE = re.compile(r"[.。!?！？;；]")
 _COMMA = re.compile(r"[,，、/·&＆(（]")
 _AND = re.compile(r"\band ")
@@ -80,8 +82,13 @@ class Evidence:
         )
 
     def is_nickname(self, name: str, known: str) -> bool:
-        """Whether a note has ``name`` in parentheses behind ``known``."""
-        return any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（"))
+        """Whether a note has ``name`` in parentheses behind ``known``, or says that ``known`` is called so."""
+        if any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（")):
+            return True
+        if name in known or known in name or known not in self.notes:
+            return False
+        clauses = (each for each in _NOTE.findall(self.notes) if name in each and known in each)
+        return any(_is_called(name, known, each) for each in clauses)
 
     def entry(self, name: str) -> CardEntry | None:
         """The one entry of the card that ``name`` belongs to (see ``entry_of``)."""
@@ -139,6 +146,22 @@ def _titles_given(text: str, name: str) -> frozenset[str]:
     patterns = (re.compile(each.replace("NAMED", named)) for language in every() for each in language.names.entitles)
     found = (match["title"] for pattern in patterns for match in pattern.finditer(text))
     return frozenset(each for each in found if is_bare_title(each))
+
+
+def _is_called(name: str, known: str, clause: str) -> bool:
+    """Whether a clause tells what somebody ``known`` is called: the name stands directly behind hers, as 까치 does in
+    윤덕수는 까치라고 불린다. Or it is her nickname: "Otter is Bram Oake's nickname"."""
+    if pattern_of("naming").search(clause) is None or not (mentions(clause, name) and mentions(clause, known)):
+        return False
+    head, _, rest = clause.partition(name)
+    head = head.rstrip(_QUOTES)
+    plain = {pattern_of(row).sub("", head).rstrip(_QUOTES) for row in ("topic", "object")} | {head}
+    if any(each.endswith(known) for each in plain):
+        return pattern_of("object").match(rest[:1]) is None
+    of = (f"{known}{link}" for link in name_words("possessives"))
+    behind = (part for part in (clause.partition(each)[2].lstrip() for each in of) if part)
+    label = any(fold_name(part).startswith(tuple(labels())) for part in behind)
+    return label and (not head or clause.rstrip(_QUOTES).endswith(name))
 
 
 def _spaced(text: str) -> bool:
