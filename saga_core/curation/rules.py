@@ -21,6 +21,7 @@ from saga_core.language import (
     language_of,
     match_name,
     mentions,
+    staying,
     without_speech,
 )
 from saga_core.model import Entity, Kind, Relation, WorldState, deltas
@@ -148,15 +149,9 @@ def stays_at(text: str, names: Iterable[str], places: Iterable[tuple[str, str]])
         if not near or not any(name.lower() in told for name in found) or not _real(sentence) or unreal(sentence):
             continue
         for place, name in near:
-            if _staying(found, name).search(sentence):
+            if staying(found, name).search(sentence):
                 yield place, sentence
                 break
-
-
-@lru_cache(maxsize=256)
-def _staying(names: tuple[str, ...], place: str) -> re.Pattern[str]:
-    named, there = _named(names), re.escape(place)
-    return re.compile("|".join(f"(?:{words.staying(named, there)})" for words in _WORDS))
 
 
 @lru_cache(maxsize=256)

@@ -31,6 +31,7 @@ from saga_core.language import (
     mentions,
     sentences_of,
     settled,
+    staying,
     telling,
     tells_deed,
     without_speech,
@@ -266,27 +267,42 @@ class _Reports:
         there = [who for who in (state.at(place) if place is not None else ()) if not state.whereabouts[who].left]
         return [who for who in there if who in met and who not in present and who not in state.present]
 
-    def _gone(self, left: Iterable[str], place: str | None) -> Iterator[str]:
+    def _gone(self, left: Sequence[str], place: str | None) -> Iterator[str]:
         """Who has left a place where the player is not: by a status, an event or a remark, or because somebody who
         leaves the player now, and did not before, cannot be there."""
         state, where = self.state, self.state.whereabouts
         for status in self.fields.status_changes:
-            if is_away(status.status) and (who := self.names.find(Kind.CHARACTER, status.name)):
+            who = self.names.find(Kind.CHARACTER, status.name)
+            absent = who is not None and (who in left or who not in state.present)
+            if who and (is_away(status.status) or (absent and any(self._other_places(who, status.status)))):
                 yield who
         notes = self.fields.notes or ""
-        for text in (self.fields.event_trigger or "", *(sentences_of(notes) if AWAY.search(notes) else ())):
-            for who in self.names.named_in(text) if text else ():
+        for text in map(str.strip, (self.fields.event_trigger or "", *sentences_of(notes))):
+            for who in self.names.named_in(text) if AWAY.search(text) or any(self._other_places("", text)) else ():
                 known = state.entities.get(who)
-                names = (
-                    name for name in (known.names if known is not None else ()) if begins_about(text.strip(), name)
-                )
-                if any(is_away(text.strip().removeprefix(name)) for name in names):
+                names = (name for name in (known.names if known is not None else ()) if begins_about(text, name))
+                absent = who in left or who not in state.present
+                if any(
+                    is_away(text.removeprefix(name)) or (absent and self._is_elsewhere(who, name, text))
+                    for name in names
+                ):
                     yield who
         came = [who for who in left if who not in state.present and who not in self.parted_before]
         came = [who for who in came if who in where and where[who].place != place]
         if came:
             named = self.names.named_in(self.told.removeprefix(self.words))
             yield from (who for who in came if who in named)
+
+    def _other_places(self, who: str, text: str) -> Iterator[str]:
+        """The names of known places in a text, other than where somebody is, which may be a part of the other."""
+        where = self.state.whereabouts.get(who)
+        own = self.state.name(where.place) if where is not None else ""
+        for each in self.state.of_kind(Kind.LOCATION):
+            yield from (name for name in each.names if name in text and name not in own and mentions(text, name))
+
+    def _is_elsewhere(self, who: str, name: str, text: str) -> bool:
+        """Whether a text says that somebody is at a known place where she was not: "Odile waits at Hollin Reach"."""
+        return any(staying((name,), place).match(text) for place in self._other_places(who, text))
 
     def _seen(self, present: Iterable[str]) -> Iterator[Event]:
         """The company of whom it was only said that they may be dead, or that they have left."""

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         names_herself,
         sentences_of,
         settled,
+        staying,
         telling,
         tells_deed,
     )
@@ -168,6 +169,7 @@ __all__ = [
     "spoken_name",
     "squash",
     "standing",
+    "staying",
     "telling",
     "telling_nothing",
     "tells_deed",

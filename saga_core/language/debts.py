@@ -135,6 +135,16 @@ def _negation() -> re.Pattern[str]:
     return re.compile(any_of(lambda each: each.story.negation), re.I)
 
 
+# Who is where
+
+
+@lru_cache(maxsize=256)
+def staying(names: tuple[str, ...], place: str) -> re.Pattern[str]:
+    """Matches the words that somebody with one of these names is at a place: "Odile waits at Hollin Reach"."""
+    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
+    return re.compile("|".join(f"(?:{each.story.staying(named, re.escape(place))})" for each in every()))
+
+
 # Kinds of relation
 
 _DEBT = {each: re.compile(each.statuses.debt) for each in every()}

@@ -83,6 +83,7 @@ def call_all() -> None:
     debts._negation()
     debts._confided()
     debts._owned("Mara")
+    debts.staying(tuple(_NAMES), "mill")
     debts.names_herself("Mara says that she swims", ("Mara",))
     sources._denied()
     for name in ("unreal", "remote", "calling", "absent", "unaware"):

@@ -198,3 +198,25 @@ async def test_how_somebody_is_who_was_met_and_left_in_one_reply_is_told(present
         await chat.say("I fight.", "Fenn is in the water, swimming.", location="quay", present=present, **gone)
         asked = await chat.begin("And now?")
         assert "Fenn (wounded) → quay (was there and left)" in asked.context.text
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"status_changes": (StatusChange("Captain Ruck", "sailed on the Good Report"),)}, "(was there and left)"),
+        ({"status_changes": (StatusChange("Captain Ruck", "at sea"),)}, "(was there and left)"),
+        ({"status_changes": (StatusChange("Captain Ruck", "waits in the mill"),)}, "(was there and left)"),
+        ({"status_changes": (StatusChange("Captain Ruck", "waits by the water"),)}, "(there since turn 2)"),
+        ({"notes": "Captain Ruck waits with Mother Tansy at the mill"}, "(was there and left)"),
+        ({"notes": "Captain Ruck told of the mill"}, "(there since turn 2)"),
+        ({"notes": "Captain Ruck stays at the harbour of Saltmouth"}, "(there since turn 2)"),
+    ],
+)
+async def test_who_is_said_to_be_elsewhere_is_not_told_at_the_old_place(fields: dict[str, Any], told: str) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "Rain.", "Tell a story.", "")
+        await chat.say("In.", "Flour.", location="mill", present=())
+        await chat.say("On.", "He nods.", location="harbour of Saltmouth", present=("Captain Ruck",))
+        await chat.say("On.", "Bye.", location="road", present=(), npc_separated=("Captain Ruck",), **fields)
+        text = (await chat.begin("Where is Captain Ruck?")).context.text
+        assert f"→ harbour of Saltmouth {told}" in text
