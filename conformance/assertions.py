@@ -26,6 +26,11 @@ class CheckFailed(Exception):
         super().__init__(message)
 
 
+EACH_CALL = "each call MUST."
+"""Begins the line of a failure with a rule that is of no clause, because every check needs it."""
+IT_ENDS = f"\n{EACH_CALL} It returns or raises, and leaves the process running."
+
+
 def require(condition: object, message: str, *, clause: str = "") -> None:
     """Raise ``CheckFailed`` unless ``condition`` holds."""
     if not condition:
@@ -140,7 +145,7 @@ def _plain(value: Any, most: int | None = _BRIEF) -> str:
         return "the end"
     name, parts = _name(value), _parts(value)
     if name == "refused":
-        text = str(value[1]) + (f" of {value[2]!r}" if value[2] is not None else "")
+        text = str(Refused(value[1], value[2]))
     elif parts is None:
         text = repr(value[1]) if name in ("str", "bytes", "bool", "int", "array") else str(value[1])
         text = text if name in ("str", "bytes", "bool", "int", "float", "NoneType") else f"{name} {text}"
@@ -184,18 +189,30 @@ def annotated(wanted: Any) -> str:
 T = TypeVar("T")
 
 
-@frozen
+@frozen(repr=False)
 class Refused:
     """The result of a call that raised: the name of the error, and the key of a ``Conflict``."""
 
     error: str
     key: tuple[str, ...] | None = None
 
+    def __repr__(self) -> str:
+        told = f"{self.error}: {self.error.told}" if isinstance(self.error, _ErrorName) else self.error
+        return told if self.key is None else f"{told} (key {self.key!r})"
+
+
+class _ErrorName(str):
+    """The name of an error. It is equal to the name alone, and carries the message for the reader of a failure."""
+
+    told = ""
+
 
 def refusal(error: SagaError) -> Refused:
     """Convert ``error`` to a ``Refused`` with the name of its nearest class in ``saga_core.errors``."""
     name = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == saga_core.errors.__name__)
-    return Refused(name, error.key if isinstance(error, Conflict) else None)
+    told = _ErrorName(name)
+    told.told = str(error)
+    return Refused(told, error.key if isinstance(error, Conflict) else None)
 
 
 async def refused(error: type[SagaError], made: Awaitable[T], what: str) -> SagaError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -15,9 +15,10 @@ from typing import Any, TypeVar, get_type_hints
 
 from attrs import define, field
 
-from conformance.assertions import CheckFailed, annotated, misfit
+from conformance.assertions import EACH_CALL, CheckFailed, annotated, misfit
 from conformance.harness import Harness
 from conformance.inputs import BAD_NAMES, NAMES, TEXTS
+from conformance.pending import asked
 from conformance.profiles import Profile
 from saga_core.errors import StoreUnavailable
 from saga_core.stores.validate import PROTOCOLS, operations
@@ -58,8 +59,6 @@ class Case:
     store: Any = None
     drawn: bool = False
     """Whether the check has read the seed. A check that has not does the same with any seed."""
-    unanswered: list[str] = field(factory=list)
-    """The calls of stores that have not returned, by their names, oldest first. A cancelled call remains."""
     _opened: list[Any] = field(factory=list)
     _counted: int = 0
     _places: dict[str, Path] = field(factory=dict)
@@ -136,8 +135,7 @@ class Case:
         folder = self.place(name)
         folder.mkdir(parents=True, exist_ok=True)
         opener = self.harness.journal if journal and self.harness.journal else self.harness.open
-        store = await opener(folder)
-        store = Asked(store, self.harness.retries, self.unanswered)
+        store = Asked(await asked("open", opener(folder)), self.harness.retries)
         self._opened.append(store)
         return store
 
@@ -165,10 +163,9 @@ _PAUSE = 0.005
 class Asked:
     """Passes every call on. It repeats a call that raised ``StoreUnavailable``, and checks the type of the result."""
 
-    def __init__(self, store: Any, retries: int, unanswered: list[str]) -> None:
+    def __init__(self, store: Any, retries: int) -> None:
         self._store = store
         self._retries = retries
-        self._unanswered = unanswered
 
     def __repr__(self) -> str:
         return f"an open {type(self._store).__name__}"
@@ -178,32 +175,25 @@ class Asked:
         if not inspect.iscoroutinefunction(found):
             return found
 
+        full = f"{type(self._store).__name__}.{name}"
+
         async def call(*args: Any, **options: Any) -> Any:
-            self._unanswered.append(name)
-            try:
-                result = await self._retried(found, args, options)
-            except Exception:
-                self._unanswered.remove(name)
-                raise
-            self._unanswered.remove(name)
-            return self._fitting(name, result)
+            for _ in range(self._retries):
+                try:
+                    return self._fitting(name, await asked(full, found(*args, **options)))
+                except StoreUnavailable:
+                    await asyncio.sleep(_PAUSE)
+            return self._fitting(name, await asked(full, found(*args, **options)))
 
         return call
-
-    async def _retried(self, found: Callable[..., Awaitable[Any]], args: Any, options: Any) -> Any:
-        for _ in range(self._retries):
-            try:
-                return await found(*args, **options)
-            except StoreUnavailable:
-                await asyncio.sleep(_PAUSE)
-        return await found(*args, **options)
 
     def _fitting(self, name: str, result: Any) -> Any:
         wanted = _results(self._store.info.kind).get(name, Any)
         wrong = misfit(result, wanted)
         if wrong:
             raise CheckFailed(
-                f"{type(self._store).__name__}.{name} returned {wrong}; it has to return {annotated(wanted)}"
+                f"{type(self._store).__name__}.{name} returned {wrong}; it has to return {annotated(wanted)}\n"
+                f"{EACH_CALL} It returns what the protocol says."
             )
         return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from conformance.report import (
     Outcome,
     Status,
     Verdict,
+    error_of,
     matrix_page,
     not_verified,
     suite_digest,
@@ -29,6 +31,7 @@ from saga_core.errors import BadInput
 
 EXIT = {Verdict.CONFORMANT: 0, Verdict.PARTIAL: 0, Verdict.NONCONFORMANT: 1, Verdict.INVALID: 3}
 """Exit codes; 2 is for a wrong command line."""
+_INTERRUPTED = 130
 
 
 def _writable(_context: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
@@ -77,22 +80,35 @@ def run_command(
     verbose: bool,
 ) -> None:
     """Run the suite on HARNESS, given as package.module:NAME. Exit codes: 0 for conformant or partial, 1 for
-    nonconformant, 2 if the harness cannot be loaded, 3 if the run is invalid, or partial with --strict."""
+    nonconformant, 2 if the harness cannot be loaded, 3 if the run is invalid, or partial with --strict, 130 if it was
+    interrupted."""
+    errors = set[str]()
 
     def watch(outcome: Outcome) -> None:
-        if verbose or outcome.status in (Status.FAIL, Status.STALE):
+        known = error_of(outcome) in errors
+        errors.add(error_of(outcome))
+        if verbose or (outcome.status in (Status.FAIL, Status.STALE) and not known):
             about = f"{outcome.status:>12}  {outcome.check} ({', '.join(outcome.clauses[:4])})"
             why = f": {_brief(outcome.detail.splitlines()[0])}" if outcome.status is Status.FAIL else ""
             click.echo(about + why, err=True)
 
-    def late(check: str, seconds: float) -> None:
-        click.echo(f"{'running':>12}  {check} for {seconds:g} seconds", err=True)
+    def late(check: str, seconds: float, at: str) -> None:
+        click.echo(f"{'running':>12}  {check} for {seconds:g} seconds{at and f', in {at}'}", err=True)
 
+    ends = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
     try:
+        for each in ends:
+            signal.signal(each, signal.default_int_handler)
         chosen = "deep" if deep else profile
         report = run_isolated(harness, profile=chosen, seed=seed, only=only, runs=runs, watch=watch, late=late)
     except BadInput as error:
         raise click.UsageError(str(error)) from error
+    except KeyboardInterrupt as during:
+        click.echo(f"interrupted during {during}; there is no verdict", err=True)
+        sys.exit(_INTERRUPTED)
+    finally:
+        for each in ends:
+            signal.signal(each, signal.SIG_DFL)
     click.echo(summary(report))
     if json_file is not None:
         json_file.write_text(to_json(report), encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ def _known_clauses(_harness: object, _attribute: object, deviations: Any) -> Non
         raise BadInput(f"deviations: is a {type(deviations).__name__}; give a mapping of clauses to reasons")
     for clause, reason in deviations.items():
         if clause not in clauses():
-            raise BadInput(f"deviations: unknown clause {clause!r}; the clauses are in conformance/spec")
+            raise BadInput(f"deviations: unknown clause {clause!r}; `python -m conformance clauses` lists them")
         if not reason.strip():
             raise BadInput(f"deviations[{clause!r}]: is empty; give the reason why the clause is not kept")
 
@@ -101,6 +102,12 @@ class Harness:
     """Required if ``RAW_QUERY`` is provided."""
 
 
+def _line_of(error: BaseException) -> str:
+    """The line of the module that could not be imported; empty if there is no such module."""
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name == "<module>"]
+    return f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
+
+
 def load_harness(place: str) -> Harness:
     """Load the harness at ``package.module:NAME``. Raises ``BadInput`` if there is none."""
     module, _, name = place.partition(":")
@@ -108,10 +115,9 @@ def load_harness(place: str) -> Harness:
         raise BadInput(f"harness: {place!r}; give package.module:NAME")
     try:
         found = importlib.import_module(module)
-    except BadInput:
-        raise
-    except Exception as error:  # whatever the module does when it is imported
-        raise BadInput(f"harness: {place!r} cannot be imported: {type(error).__name__}: {error}") from error
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
+        told = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
+        raise BadInput(f"harness: {place!r} cannot be imported: {told}{_line_of(error)}") from error
     if not hasattr(found, name):
         raise BadInput(f"harness: {module} has no {name}; give package.module:NAME of a conformance.Harness")
     harness = getattr(found, name)

@@ -17,6 +17,7 @@ import contextlib
 import faulthandler
 import hashlib
 import json
+import mmap
 import os
 import secrets
 import select
@@ -34,6 +35,8 @@ from typing import Any
 
 from attrs import asdict
 
+from conformance import pending
+from conformance.assertions import IT_ENDS
 from conformance.check import Check
 from conformance.checks import registered
 from conformance.harness import Harness, load_harness
@@ -167,9 +170,11 @@ def _claims(harness: Harness) -> dict[str, Any]:
     }
 
 
-def serve(place: str, profile: str, seed: int, runs: int, answers: int) -> None:
-    """Load the harness at ``place`` and answer requests on the descriptor ``answers`` until stdin ends."""
+def serve(place: str, profile: str, seed: int, runs: int, answers: int, board: int) -> None:
+    """Load the harness at ``place`` and answer requests on the descriptor ``answers`` until stdin ends. The calls of
+    the store are noted in the file ``board``."""
     faulthandler.enable()
+    pending.watch(mmap.mmap(board, pending.SIZE))
     here = os.getcwd()  # noqa: PTH109 - the text for sys.path
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -207,17 +212,19 @@ _ERRORS = 2
 
 _LATE = 5.0
 """Seconds after which a running check is named."""
-_LIMITS = {"quick": 900.0, "default": 900.0, "deep": 6 * 3600.0}
+_LIMITS = {"quick": 300.0, "default": 900.0, "deep": 6 * 3600.0}
 """Timeout in seconds for one answer of the worker, that is for one run of one check, by profile.
 
-It is longer than the timeout of a coroutine in ``in_process``, so it only ends what that one cannot interrupt.
+It is longer than the timeout of a coroutine in ``runner``, so it only ends what that one cannot interrupt.
 """
 
 
 class _Worker:
-    """The worker process and the two pipes to it. ``hung`` has the text for a check that did not answer in time."""
+    """The worker process, in a session of its own, and the two pipes to it. ``hung`` has the text for a check that did
+    not answer in time, and ``busy`` what the worker was asked last."""
 
     hung = ""
+    busy = "loading the harness"
 
     def __init__(self, place: str, profile: str, seed: int, runs: int) -> None:
         self.limit = _LIMITS[profile] * max(1, runs)
@@ -230,15 +237,29 @@ class _Worker:
             environ.pop("PYTHONDONTWRITEBYTECODE", None)
             environ["PYTHONPYCACHEPREFIX"] = self.compiled.name
         flags = ["-O"] if sys.flags.optimize else []
-        command = [sys.executable, *flags, "-c", _SERVE, place, profile, str(seed), str(runs), str(theirs)]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=_ERRORS, env=environ, pass_fds=(theirs,), text=True
-        )
+        with tempfile.TemporaryFile() as board:
+            board.truncate(pending.SIZE)
+            self._board = mmap.mmap(board.fileno(), pending.SIZE)
+            numbers = (seed, runs, theirs, board.fileno())
+            self.process = subprocess.Popen(
+                [sys.executable, *flags, "-c", _SERVE, place, profile, *map(str, numbers)],
+                stdin=subprocess.PIPE,
+                stdout=_ERRORS,
+                env=environ,
+                pass_fds=numbers[2:],
+                text=True,
+                start_new_session=True,  # Ctrl-C interrupts this process alone, which then kills all of that session
+            )
         os.close(theirs)
         self.answers = answers
         self.unread = b""
 
-    def said(self, late: Callable[[float], None] = lambda seconds: None) -> dict[str, Any]:
+    def at(self, before: str) -> str:
+        """``before`` and the store's call that runs, with its file and line; empty if there is none."""
+        call = pending.read(self._board)
+        return f"{before}{call}" if call else ""
+
+    def said(self, late: Late = lambda check, seconds, at: None) -> dict[str, Any]:
         """Read the next line. Returns an empty dict if there is none. Kills the worker if none comes in time.
 
         ``late`` is called after five seconds, and again after each time as long as all before it.
@@ -251,10 +272,11 @@ class _Worker:
                 return {}
             if not poll.poll(max(0.0, min(end, begun + told) - monotonic()) * 1_000):
                 if monotonic() < end:
-                    late(told)
+                    late(self.busy, told, self.at(""))
                     told *= 2
                     continue
-                self.hung = f"no answer for {self.limit:g} seconds: a call hangs, and the process was killed"
+                call = self.at("") or "a call"
+                self.hung = f"no answer for {self.limit:g} seconds: {call} hangs, and the process was killed"
                 self.process.send_signal(signal.SIGABRT)  # it prints where it hangs
                 return {}
             part = os.read(self.answers, 65_536)
@@ -273,8 +295,9 @@ class _Worker:
             return "its answers"
         return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
 
-    def ask(self, late: Callable[[float], None] = lambda seconds: None, **order: str) -> dict[str, Any]:
+    def ask(self, late: Late = lambda check, seconds, at: None, **order: str) -> dict[str, Any]:
         """Send an order and return the answer. Returns an empty dict if the process is gone."""
+        self.busy = order.get("check", "a test store of the suite")
         if self.process.stdin is None or self.hung:
             return {}
         try:
@@ -284,18 +307,29 @@ class _Worker:
             return {}
         return self.said(late)
 
+    def kill(self) -> None:
+        """Kill the worker and the processes that it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
     def end(self) -> None:
         """Close the worker's input and wait for its end. Kills it after 30 seconds."""
         if self.process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):  # the process is already gone
                 self.process.stdin.close()
         try:
-            self.process.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=30)
+        finally:  # also when this process is interrupted
+            if self.process.returncode is None or self.hung:
+                self.kill()
         os.close(self.answers)
         self.compiled.cleanup()  # processes that a harness left running may still write there
+
+
+Late = Callable[[str, float, str], None]
+"""Called with a check that takes long, for how many seconds it has run, and the store's call that runs, if known."""
 
 
 def _harness(claims: dict[str, Any]) -> Harness:
@@ -339,27 +373,30 @@ def run_isolated(
     only: Iterable[str] = (),
     runs: int = 1,
     watch: Callable[[Outcome], None] | None = None,
-    late: Callable[[str, float], None] = lambda check, seconds: None,
+    late: Late = lambda check, seconds, at: None,
 ) -> Report:
     """Like ``runner.run``, for the harness at ``package.module:NAME``. Raises ``BadInput`` if there is none.
 
     The checks of L-8 come first, because a store that blocks makes all others slow. ``late`` receives the name of a
-    check that runs longer than five seconds, and for how long.
+    check that runs longer than five seconds. A ``KeyboardInterrupt`` ends the worker, and says what it was doing.
     """
     chosen = check_choice(profile, only)
     code = code_digest()
     worker = _Worker(place, profile, seed, runs)
     try:
-        first = worker.said()
+        first = worker.said(late)
         if "refused" in first:
             raise BadInput(first["refused"])
         if not first:
-            why = worker.hung or "ended without an answer"
+            why = worker.hung or f"ended {worker.ending()}{worker.at(' during ')}"
             raise BadInput(f"harness: {place!r}: the process that loads it: {why}")
         harness = _harness(first["claims"])
         outcomes, doubts = _asked(worker, harness, chosen, code, watch, late)
         if first["code"] != code:
             doubts.insert(0, "the harness changed the suite when it was loaded")
+    except KeyboardInterrupt:
+        worker.kill()
+        raise KeyboardInterrupt(f"{worker.busy}{worker.at(', in ')}") from None
     finally:
         worker.end()
     return report_on(
@@ -380,7 +417,7 @@ def _asked(
     chosen: frozenset[str],
     code: str,
     watch: Callable[[Outcome], None] | None,
-    late: Callable[[str, float], None],
+    late: Late,
 ) -> tuple[list[Outcome], list[str]]:
     """Return the outcomes of the checks, and the reasons not to trust the run."""
     outcomes: list[Outcome] = []
@@ -401,14 +438,15 @@ def _asked(
         if gone:
             outcomes.append(_outcome({}, check))
             continue
-        told = worker.ask(partial(late, check.id), check=check.id)
+        told = worker.ask(late, check=check.id)
         gone = not told
         if worker.hung:
-            told = {"outcome": {"check": check.id, "status": "fail", "detail": worker.hung, "seconds": worker.limit}}
+            hung = worker.hung + IT_ENDS
+            told = {"outcome": {"check": check.id, "status": "fail", "detail": hung, "seconds": worker.limit}}
             doubts[f"{check.id}: {worker.hung}"] = None
         elif not told:
-            ended = f"the process ended {worker.ending()}, and stderr may say where"
-            told = {"outcome": {"check": check.id, "status": "fail", "detail": ended}}
+            ended = f"the process ended {worker.ending()}{worker.at(' during ')}, and stderr may say where"
+            told = {"outcome": {"check": check.id, "status": "fail", "detail": ended + IT_ENDS}}
             doubts[f"{check.id}: {ended}"] = None
         elif told.get("code") != code:
             doubts["the harness changed the suite while it ran"] = None

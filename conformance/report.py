@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 
 from attrs import asdict, evolve, frozen
 
+from conformance.assertions import EACH_CALL
 from conformance.checks import registered
 from conformance.harness import Harness
 from conformance.spec import CONTRACT_VERSION, KINDS, Clause, clauses
@@ -325,9 +326,10 @@ def summary(report: Report) -> str:
         if outcome.status is Status.PASS and outcome.detail.startswith("noted: "):
             lines += [f"{outcome.detail} ({outcome.check})"]
     for alike in _alike(report):
-        first, *others = alike
+        first, *others = sorted(alike, key=lambda each: '  File "' not in each.detail)  # one with the place, if any
         lines += [f"{first.status}: {first.check} ({', '.join(first.clauses)})", _indented(first.detail)]
-        lines += [f"  {name} {clauses()[name].level}. {clauses()[name].text}" for name in first.clauses[:3]]
+        if not _RULE.search(first.detail):
+            lines += [f"  {name} {clauses()[name].level}. {clauses()[name].text}" for name in first.clauses[:3]]
         if others:
             lines += [f"  {len(others)} more with the same error: {', '.join(each.check for each in others)}"]
     if report.verdict is Verdict.INVALID:
@@ -340,12 +342,19 @@ def _alike(report: Report) -> Iterable[list[Outcome]]:
     found: dict[tuple[Status, str], list[Outcome]] = {}
     for outcome in sorted(report.outcomes, key=partial(_distance, report.kind)):
         if outcome.status not in (Status.PASS, Status.NOT_PROVIDED, Status.NOT_RUN):
-            line = _PATH.sub("…", outcome.detail.partition("\n")[0]).replace(" escaped: ", ": ")
-            error = _ERROR.search(line)
-            found.setdefault((outcome.status, error[0] if error else line), []).append(outcome)
+            found.setdefault((outcome.status, error_of(outcome)), []).append(outcome)
     return found.values()
 
 
+def error_of(outcome: Outcome) -> str:
+    """The error that an outcome tells, without the paths and the call before it, by which outcomes are alike."""
+    line = _PATH.sub("…", outcome.detail.partition("\n")[0]).replace(" escaped: ", ": ")
+    error = _ERROR.search(line)
+    return error[0] if error else line
+
+
+_RULE = re.compile(rf"^({EACH_CALL}|[A-Z]-\d+ (MUST|SHOULD)\.) ", re.MULTILINE)
+"""A failure's own line about what is broken, which is more exact than the clauses of the check that met it."""
 _PATH = re.compile(r"\S*/\S+")
 _ERROR = re.compile(r"\b[A-Z]\w+: .*")
 

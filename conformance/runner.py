@@ -19,24 +19,26 @@ from typing import Any
 
 from attrs import evolve
 
-from conformance.assertions import CheckFailed
+from conformance import pending
+from conformance.assertions import IT_ENDS, CheckFailed
 from conformance.case import Case, Hangs, within
 from conformance.check import Check
 from conformance.checks import registered
 from conformance.harness import Harness
 from conformance.profiles import PROFILES
 from conformance.report import Outcome, Report, Status, report_on
+from conformance.spec import clauses
 from saga_core.errors import BadInput, StoreUnavailable
 from saga_core.stores.validate import check_store
 
 DEFAULT_SEED = 20_260_101
 _HINT = " (for a service that occasionally rejects calls, set Harness(retries=…) to the number of retries)"
 _PATIENCE, _BRIEF_PATIENCE = 300.0, 100.0
+"""Timeout in seconds for a check that is a coroutine function, and in a quick run. A check that takes longer hangs."""
 _HANGS = 3
 """The checks after which a store that hangs is waited for a tenth as long: it is nonconformant anyway."""
 _hung = Counter[str]()
 """The checks of this process that did not end, by the harness's name."""
-"""Timeout in seconds for a check that is a coroutine function, and in a quick run. A check that takes longer hangs."""
 
 
 def applicable(harness: Harness) -> tuple[Check, ...]:
@@ -104,14 +106,14 @@ def preflight(harness: Harness) -> str:
         opening: Any = harness.open(folder)
         if not inspect.isawaitable(opening):
             raise _Misfit(f"{where}: open gave a {type(opening).__name__} at once; write it with async def")
-        store: Any = await opening
+        store: Any = await pending.asked("open", opening)
         try:
             check_store(where, harness.kind, store)
         except BadInput as misfit:
             raise _Misfit(str(misfit)) from misfit
         finally:
             if inspect.iscoroutinefunction(getattr(store, "aclose", None)):
-                await store.aclose()
+                await pending.asked(f"{type(store).__name__}.aclose", store.aclose())
         return store.info.version
 
     with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
@@ -158,21 +160,31 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
 
     The clauses are None if the check passed, and empty if the failure concerns the check's own clauses.
     """
-    with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
-        case = Case(harness, Path(folder), PROFILES[profile], seed, runner)
-        try:
-            told = _perform(case, check)
-        except CheckFailed as failed:
-            return tuple(failed.clause.split()), str(failed), case.drawn
-        except Hangs as hung:
-            _hung[harness.name] += 1
-            calls = ", ".join(dict.fromkeys(case.unanswered))
-            return (), f"{hung}{f'; calls without an answer: {calls}' if calls else ''}", case.drawn
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
-            where = "".join(traceback.format_exception(error)[-6:])
-            hint = _HINT if isinstance(error, StoreUnavailable) else ""
-            return (), f"{type(error).__name__} escaped: {error}{hint}\n{where}", case.drawn
-    return None, told, case.drawn
+    pending.clear()
+    drawn = False
+    try:
+        with tempfile.TemporaryDirectory(prefix=secrets.token_hex(4)) as folder, asyncio.Runner() as runner:
+            case = Case(harness, Path(folder), PROFILES[profile], seed, runner)
+            try:
+                return None, _perform(case, check), case.drawn
+            finally:
+                drawn = case.drawn
+    except CheckFailed as failed:
+        named = [clauses()[name] for name in failed.clause.split()]
+        rules = "".join(f"\n{clause.id} {clause.level}. {clause.text}" for clause in named)
+        return tuple(failed.clause.split()), f"{failed}{rules}", drawn
+    except Hangs as hung:
+        _hung[harness.name] += 1
+        calls = ", ".join(dict.fromkeys(name for name, _ in pending.calls))
+        return (), f"{hung}{f'; calls without an answer: {calls}{IT_ENDS}' if calls else ''}", drawn
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
+        found: BaseException | None = error
+        while found is not None and not isinstance(found, SystemExit):  # it breaks the event loop, which raises more
+            found = found.__context__
+        escaped = found or error
+        where = "".join(traceback.format_exception(escaped)[-6:])
+        hint = _HINT if isinstance(error, StoreUnavailable) else ""
+        return (), f"{type(escaped).__name__} escaped: {escaped}{hint}\n{where}", drawn
 
 
 def _perform(case: Case, check: Check) -> str:

@@ -308,7 +308,8 @@ async def in_a_large_write(case: Case) -> None:
             found = {str(mark).split()[0].removeprefix("b'").removesuffix("'") for mark in marks(await read(again))}
             allowed = {str(acknowledged), str(acknowledged + 1)}
             right = len(found) == 1 and found <= allowed
-            require(right, f"killed after {acknowledged} large writes; {method} sees the writes {sorted(found)}")
+            told = f"killed after {acknowledged} acknowledged writes of {many} entries, in the middle of the next"
+            require(right, f"{told}: {method} gives entries of the writes {sorted(found)}, expected one of {allowed}")
         await again.aclose()
 
 

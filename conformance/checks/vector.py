@@ -535,8 +535,8 @@ async def _recalls(case: Case, share: float) -> None:
     for count, ks in ((300, (1, 7, 50, 300, 1_000)), (_more_than_one_call(case), (1, 10, 100))):
         hit, wanted, wrong = await _found(case, count, ks)
         require(not wrong, f"among {count}, order or scores are wrong: {wrong[:1]}")
-        told = f"{hit} of the {wanted} nearest among {count} were found"
-        require(hit >= share * wanted, f"{told}; the least is {share} of them")
+        told = f"queries of a scope with {count} items gave {hit} of the {wanted} items that are nearest"
+        require(hit >= share * wanted, f"{told}; they have to give {'all' if share == 1 else f'{share:.0%}'} of them")
 
 
 @check("V-28")

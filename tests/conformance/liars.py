@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +16,7 @@ from attrs import evolve
 
 from conformance import Capability, Harness
 from saga_backends.memory import MemoryGraph, MemoryState, MemoryVector
+from saga_core.errors import StoreError
 from saga_core.stores import Batch, Filter, Hit, Key, Vector
 from tests.conformance.forgetful import Forgetful, forgetful
 
@@ -89,6 +92,36 @@ async def blocks(path: Path) -> Any:
     return Blocks()
 
 
+async def open_blocks(path: Path) -> Any:
+    time.sleep(3_600)  # noqa: ASYNC251 - what blocks when it is opened
+
+
+async def open_raises(path: Path) -> Any:
+    raise StoreError(f"no engine at {path}")
+
+
+class Quits(MemoryState):
+    """Its commit ends the process, as it thinks."""
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        sys.exit("no licence")
+
+
+class TaskQuits(MemoryState):
+    """The same in a task of its own."""
+
+    async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
+        await asyncio.create_task(Quits().commit(batch))
+
+
+async def quits(path: Path) -> Any:
+    return Quits()
+
+
+async def task_quits(path: Path) -> Any:
+    return TaskQuits()
+
+
 async def leaves(path: Path) -> Any:
     return LeavesBeforeItIsJudged()
 
@@ -113,5 +146,9 @@ LEAVES = Harness("leaves", "state", leaves, RESIDENT)
 NO_RECALL = Harness("no-recall", "vector", finds_nothing, RESIDENT | {Capability.APPROXIMATE}, recall=0.0)
 ASKS = Harness("asks", "graph", asks, RESIDENT)
 BLOCKS = Harness("blocks", "state", blocks, RESIDENT)
+OPEN_BLOCKS = Harness("open_blocks", "state", open_blocks, RESIDENT)
+OPEN_RAISES = Harness("open_raises", "state", open_raises, RESIDENT)
+QUITS = Harness("quits", "state", quits, RESIDENT)
+TASK_QUITS = Harness("task_quits", "state", task_quits, RESIDENT)
 LOSES = Harness("loses", "state", loses, RESIDENT)
 DEVIATES = Harness("deviates", "state", forgetful, RESIDENT, deviations={"S-1": _WHY["S-1"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,28 @@ def test_a_module_that_cannot_be_imported_is_said(tmp_path: Path, monkeypatch: p
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(BadInput, match="cannot be imported: NameError: name 'Nothing' is not defined"):
         load_harness("broken_harness:HARNESS")
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (
+            "Harness('mine', 'state', print, deviations={'S-99': 'why'})",
+            "deviations: unknown clause 'S-99'; `python -m conformance clauses` lists them ({}:3)",
+        ),
+        ("raise SystemExit('no licence')", "SystemExit: no licence ({}:3)"),
+    ],
+)
+def test_a_mistake_in_the_module_is_told_with_its_line(
+    code: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mistaken_harness.py"
+    file.write_text(f"from conformance import Harness\n\n{code}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, file.stem, raising=False)
+    with pytest.raises(BadInput) as error:
+        load_harness(f"{file.stem}:HARNESS")
+    assert str(error.value) == f"harness: 'mistaken_harness:HARNESS' cannot be imported: {told.format(file)}"
 
 
 @pytest.mark.parametrize("place", ["conformance", "no.such.module:X", "conformance:NOTHING", "conformance:run", ":X"])

@@ -109,6 +109,45 @@ def test_an_error_that_names_another_path_each_time_is_said_once() -> None:
     assert " more with the same error: " in said
 
 
+class Refuses(MemoryState):
+    """It refuses what is not small."""
+
+    async def commit(self, batch: Batch, **options: Any) -> None:
+        if len(batch.puts) > 50:
+            raise StoreError("no attribute 'get'")
+        await super().commit(batch, **options)
+
+
+def test_an_unexpected_error_is_told_with_its_message_and_its_place() -> None:
+    refused = told("state", Refuses, "L-8.large_calls")
+    assert "a large commit was refused: StoreError: no attribute 'get'" in refused
+    alone = told("state", Refuses, "L-10.small_beside_large")
+    assert "the first large write: gave StoreError: no attribute 'get', expected None" in alone
+    several = told("state", Refuses, "S-16", "S-1")
+    assert several.count("fail: ") == 1
+    assert f'File "{__file__}", line' in several
+
+
+def test_the_rule_that_is_broken_is_printed_and_not_that_of_the_check() -> None:
+    assert "each call MUST. It returns what the protocol says." in told("cache", DictForPages, "C-1", "C-2")
+    assert "C-1 MUST." not in told("cache", DictForPages, "C-1", "C-2")
+    escapes = told("state", Escapes, "S-9")
+    assert "  | L-7 MUST. Only errors from `saga_core.errors` are raised" in escapes
+
+
+class Torn(MemoryVector):
+    """It misses the nearest."""
+
+    async def query(self, *args: Any, **options: Any) -> Any:
+        return (await super().query(*args, **options))[1:]
+
+
+def test_what_is_missed_is_said_in_words() -> None:
+    said = told("vector", Torn, "V-28")
+    assert " items gave " in said
+    assert "items that are nearest; they have to give all of them" in said
+
+
 class Swallows:
     """Pages whose errors the author catches: it acknowledges what no file holds."""
 
@@ -188,4 +227,4 @@ async def test_what_escapes_is_not_behind_all_keys_of_a_call() -> None:
 
 
 def test_a_store_that_opened_where_it_had_to_refuse_is_said_in_words() -> None:
-    assert repr(Asked(MemoryState(), 0, [])) == "an open MemoryState"
+    assert repr(Asked(MemoryState(), 0)) == "an open MemoryState"
