@@ -9,6 +9,7 @@ moved, and a server that opens it says so.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from hashlib import blake2b
 
 from attrs import define, field, frozen
 
@@ -29,6 +30,11 @@ _STAYS = (
 )
 """Keys that are not moved, because they belong to servers and engines, not to sessions."""
 
+_LOST = b"lost"
+"""The value of ``MOVING_KEY`` in a target that did not keep what was written to it."""
+_BROKEN = "`saga conformance` tells what is wrong with it. Move to another backend"
+_SAFE = "nothing was changed where the journal is"
+
 Progress = Callable[[int], None]
 
 
@@ -40,6 +46,8 @@ class MovePass:
     """The number of entries of the journal."""
     changed: int
     """The number of entries that were copied to the target or removed from it."""
+    digest: bytes
+    """The digest of the journal's entries, as they were read."""
 
 
 async def move_journal(
@@ -47,38 +55,50 @@ async def move_journal(
     target: StateKV,
     told: Progress = lambda _: None,
     *,
+    named: str = "",
     reopen: Callable[[], Awaitable[StateKV]] | None = None,
 ) -> int | None:
     """Copy all of ``source`` into ``target``, compare the two, and return the number of entries.
 
     ``reopen`` closes ``target`` and opens it again, so that a target that did not keep its entries is found out: that
-    raises ``StoreError`` as well.
+    raises ``StoreError`` as well. ``named`` is the name of the target for messages.
 
     ``target`` must be empty or unused, or hold the result of an interrupted move. Returns None if it was moved there
     already. ``told`` is called with the number of entries that were changed so far. Raises ``BadInput`` if the target
-    holds something else, and ``StoreError`` if the two differ afterwards because the source was written meanwhile.
+    holds something else, and ``StoreError`` if it lost entries, now or in an earlier move, or if the source was written
+    meanwhile.
     """
-    if not await begin_move(source, target):
+    if not await begin_move(source, target, named):
         return None
-    found = await catch_up(source, target, told)
-    await _check_equal(source, target)
+    found = await catch_up(source, target, told, named)
+    if (await _digest(source))[1] != found.digest:
+        raise StoreError(
+            "the journal was written while it was moved, and the copy is not equal to it: stop every server that has "
+            f"it open, and give the same command again; {_SAFE}"
+        )
     if reopen is not None:
         target = await reopen()
-        await _check_kept(source, target)
+        await _check_kept(target, found, named, "opened again, ")
     await target.commit(Batch(deletes=frozenset({keys.MOVING_KEY, keys.MOVED_KEY})))
     return found.entries
 
 
-async def begin_move(source: Scanned, target: StateKV) -> bool:
+async def begin_move(source: Scanned, target: StateKV, named: str = "") -> bool:
     """Mark ``target`` as the target of a move. Returns False if the move is complete, and the two are equal.
 
     A journal that was opened and never used is as good as an empty target. Raises ``BadInput`` if the target holds
-    something else.
+    something else, and ``StoreError`` if it lost entries of an earlier move.
     """
-    if keys.MOVING_KEY in await target.get([keys.MOVING_KEY]):
+    mark = (await target.get([keys.MOVING_KEY])).get(keys.MOVING_KEY)
+    if mark == _LOST:
+        raise StoreError(
+            f"{named or target.info.name}: did not keep what an earlier move wrote to it; {_BROKEN}, or mend it and "
+            f"move {target.info.location or 'what it holds'} away; {_SAFE}"
+        )
+    if mark is not None:
         return True
     if await _is_used(target):
-        if await _are_equal(source, target):
+        if await _digest(source) == await _digest(target):
             await target.commit(Batch(deletes=frozenset({keys.MOVED_KEY})))
             return False
         raise BadInput(
@@ -89,18 +109,22 @@ async def begin_move(source: Scanned, target: StateKV) -> bool:
     return True
 
 
-async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: None) -> MovePass:
+async def catch_up(
+    source: Scanned, target: StateKV, told: Progress = lambda _: None, named: str = ""
+) -> MovePass:
     """Make ``target`` equal to ``source`` in one pass. Entries that are written meanwhile may need another pass.
 
-    Raises ``BadInput`` if ``source`` is itself the target of an unfinished move.
+    Raises ``BadInput`` if ``source`` is itself the target of an unfinished move, and ``StoreError`` if ``target`` does
+    not hold what was written to it.
     """
     if await source.scan(keys.MOVING_KEY, limit=1):
         raise BadInput("what is to be moved is itself the target of a move that was cut off; finish that one first")
-    writing, entries = _Writing(target, told), 0
+    writing, entries, digest = _Writing(target, told), 0, blake2b()
     here, there = _entries(source), _entries(target)
     old = await anext(there, None)
     async for key, value in here:
         entries += 1
+        digest.update(_bytes(key, value))
         while old is not None and old[0] < key:
             await writing.delete(old[0])
             old = await anext(there, None)
@@ -112,28 +136,34 @@ async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: 
         await writing.delete(old[0])
         old = await anext(there, None)
     await writing.flush()
-    return MovePass(entries, writing.changed)
+    found = MovePass(entries, writing.changed, digest.digest())
+    await _check_kept(target, found, named)
+    return found
 
 
-async def _check_equal(source: Scanned, target: StateKV) -> None:
-    if not await _are_equal(source, target):
-        raise StoreError(
-            "the journal was written while it was moved, and the copy is not equal to it: stop every server that has "
-            "it open, and give the same command again; nothing was changed where it is"
-        )
-
-
-async def _check_kept(source: Scanned, target: StateKV) -> None:
-    """Compare a target that was opened again. One that lost entries is marked as incomplete again."""
-    if await _are_equal(source, target):
+async def _check_kept(target: StateKV, found: MovePass, named: str, when: str = "") -> None:
+    """Compare a target with what was copied. One that lost entries is marked, so that no later move accepts it."""
+    kept, digest = await _digest(target)
+    if digest == found.digest:
         return
-    wanted, kept = [sum([1 async for _ in _entries(store)]) for store in (source, target)]
-    await target.commit(Batch({keys.MOVING_KEY: b"1"}))
+    await target.commit(Batch({keys.MOVING_KEY: _LOST}))
     raise StoreError(
-        f"{target.info.name}: did not keep what was written to it: opened again, it has {kept} entries, and they are "
-        f"not the {wanted} of the journal; `saga conformance` tells what is wrong with it. Move to another backend; "
-        "nothing was changed where the journal is"
+        f"{named or target.info.name}: did not keep what was written to it: {when}it has {kept} entries, and they are "
+        f"not the {found.entries} of the journal; {_BROKEN}; {_SAFE}"
     )
+
+
+async def _digest(store: Scanned) -> tuple[int, bytes]:
+    """The number of entries to move, and their digest."""
+    entries, digest = 0, blake2b()
+    async for key, value in _entries(store):
+        entries += 1
+        digest.update(_bytes(key, value))
+    return entries, digest.digest()
+
+
+def _bytes(key: Key, value: bytes) -> bytes:
+    return f"{key!r} {len(value)} ".encode("utf-8", "surrogatepass") + value
 
 
 async def mark_moved(source: StateKV, target: StoreInfo) -> None:
@@ -147,14 +177,6 @@ async def _is_used(target: StateKV) -> bool:
         if key[0] != "meta":
             return True
     return False
-
-
-async def _are_equal(source: Scanned, target: StateKV) -> bool:
-    there = _entries(target)
-    async for entry in _entries(source):
-        if await anext(there, None) != entry:
-            return False
-    return await anext(there, None) is None
 
 
 @define

@@ -68,6 +68,8 @@ def move(place: Place, target: str, schema: str, follow: bool, stay: bool) -> No
         say("This journal goes on; that it was moved is forgotten. Remove the copy, so that nobody plays on it.")
         return
     moved = _configured(config, target, schema)
+    if _at(moved) == _at(config):
+        raise BadInput("--to: this is where the journal is already; give another folder, or state=BACKEND")
     count = asyncio.run(_move(config, moved, follow))
     done = f"{counted(count, 'entry', 'entries')} of the journal copied and compared" if count is not None else _ALREADY
     say(f"{done}. From now on configure:")
@@ -110,6 +112,14 @@ def _other_engine(config: Config, backend: str) -> Config:
     return evolve(config, storage=evolve(config.storage, state=StoreConfig(backend=backend)))
 
 
+def _at(config: Config) -> tuple[object, ...]:
+    """Where the journal of a configuration is."""
+    state, path = config.storage.state, path_of(config, "state")
+    if path is not None:
+        return (path.resolve(),)
+    return backend_of(config, "state"), state.url or config.storage.url, state.options.get("schema", "saga")
+
+
 async def _move(config: Config, moved: Config, follow: bool) -> int | None:
     from saga_core.counters import Counters
     from saga_core.maintenance import begin_move, mark_moved, move_journal
@@ -120,7 +130,7 @@ async def _move(config: Config, moved: Config, follow: bool) -> int | None:
     if follow:
         async with _read(config):
             pass  # likewise
-    target = await open_journal_store(moved, Counters())
+    target, named = await open_journal_store(moved, Counters()), backend_of(moved, "state")
 
     async def reopen() -> StateKV:
         nonlocal target
@@ -133,12 +143,12 @@ async def _move(config: Config, moved: Config, follow: bool) -> int | None:
             raise BadInput(f"--to: {target.info.name} promises no durable writes; give a backend that is durable")
         if follow:
             async with _read(config) as readable:
-                follow = await begin_move(readable, target)
-        source = await (_followed(config, target) if follow else open_journal_store(config, Counters()))
+                follow = await begin_move(readable, target, named)
+        source = await (_followed(config, target, named) if follow else open_journal_store(config, Counters()))
         try:
             if not follow:
                 await _refuse_servers(source, config.server.lease_seconds)
-            entries = await move_journal(source, target, reopen=reopen)
+            entries = await move_journal(source, target, named=named, reopen=reopen)
             try:
                 await mark_moved(source, target.info)
             except StoreError as error:  # a full disk, which may be why it is moved
@@ -165,7 +175,7 @@ async def _stay(config: Config) -> None:
         await journal.aclose()
 
 
-async def _followed(config: Config, target: StateKV) -> StateKV:
+async def _followed(config: Config, target: StateKV, named: str) -> StateKV:
     """Copy the journal in passes while servers write to it. Returns its store once no server does."""
     from saga_core.counters import Counters
     from saga_core.storage import open_journal_store
@@ -178,12 +188,12 @@ async def _followed(config: Config, target: StateKV) -> StateKV:
             source = await open_journal_store(config, Counters())
         except StoreLocked:
             async with _read(config) as beside:
-                changed = await _pass(beside, target)
+                changed = await _pass(beside, target, named)
         else:
             if Capability.SHARED not in source.info.capabilities or not await servers.are_there(source):
                 return source
             try:
-                changed = await _pass(source, target)
+                changed = await _pass(source, target, named)
             finally:
                 await source.aclose()
         # On a busy server each pass finds what was written during the pass before, so it may never be few.
@@ -220,10 +230,10 @@ async def _read(config: Config) -> AsyncIterator[Scanned]:
         await source.aclose()
 
 
-async def _pass(source: Scanned, target: StateKV) -> int:
+async def _pass(source: Scanned, target: StateKV, named: str) -> int:
     from saga_core.maintenance import catch_up
 
-    return (await catch_up(source, target)).changed
+    return (await catch_up(source, target, named=named)).changed
 
 
 async def _refuse_servers(source: StateKV, lease_seconds: float) -> None:

@@ -163,10 +163,32 @@ def test_a_target_that_keeps_nothing_is_found_out(tmp_path: Path) -> None:
     losing = "state=tests.backends.losing:state"
     done = CliRunner().invoke(main, ["move", "--data", str(tmp_path), "--to", losing])
     assert done.exit_code == 1, done.output
-    assert "losing: did not keep what was written to it" in done.output and "another backend" in done.output
+    assert "tests.backends.losing:state: did not keep what was written to it" in done.output and "another backend" in done.output
     assert "From now on configure" not in done.output
     doctor = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path)])
     assert "journal.moved" not in doctor.output
+
+
+def test_a_target_that_loses_entries_at_once_is_named_and_never_accepted(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    asyncio.run(played(data, [], "I sit down by the fire."))
+    given = ["move", "--data", str(data), "--to", "state=tests.backends.losing:leaky"]
+    first, again, followed = (CliRunner().invoke(main, [*given, *more]) for more in ((), (), ("--follow",)))
+    assert [done.exit_code for done in (first, again, followed)] == [1, 1, 1], again.output
+    assert "tests.backends.losing:leaky: did not keep what was written to it: it has" in first.output
+    assert "stop every server" not in first.output and "saga conformance" in first.output
+    for later in (again, followed):
+        assert "leaky: did not keep what an earlier move wrote to it" in later.output
+        assert "state.tests.backends.losing-leaky away" in later.output
+
+
+def test_a_journal_is_not_moved_to_where_it_is(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    asyncio.run(played(data, [], "I sit down by the fire."))
+    (tmp_path / "link").symlink_to(data)
+    for target in (data, tmp_path / "link"):
+        done = CliRunner().invoke(main, ["move", "--data", str(data), "--to", str(target)])
+        assert done.exit_code == 2 and "this is where the journal is already" in done.output
 
 
 def test_following_what_cannot_be_followed_leaves_no_target(tmp_path: Path) -> None:
