@@ -43,6 +43,8 @@ Kind = Literal[
     "hosting",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+PUBLIC = tuple(kind for kind in KINDS if kind not in ("resident", "hosting"))
+"""The kinds that a package may add. The others are parts of SAGA itself."""
 log = logging.getLogger("saga.stores")
 
 T_co = TypeVar("T_co", covariant=True)
@@ -75,7 +77,7 @@ class OpenOptions:
 
 def _check_kind(kind: object) -> None:
     if kind not in KINDS:
-        raise BadInput(f"kind: {kind!r} is no kind of backend; give one of {', '.join(KINDS)}")
+        raise BadInput(f"kind: {kind!r} is no kind of backend; give one of {', '.join(PUBLIC)}")
 
 
 def _check_open(name: str, open_: object) -> None:
@@ -207,7 +209,8 @@ def _check_takes(where: str, opener: Callable[..., Any], arguments: int) -> None
 
 
 def names(kind: str) -> list[str]:
-    """Return the names of the registered and installed backends of ``kind``, sorted."""
+    """Return the names of the registered and installed backends of ``kind``, sorted. ``BadInput``."""
+    _check_kind(kind)
     prefix = kind + "."
     known = [*_registered, *(point.name for point in entry_points(group=GROUP))]
     return sorted({name[len(prefix) :] for name in known if name.startswith(prefix)})
@@ -500,7 +503,7 @@ def _searched(_path: tuple[str, ...]) -> tuple[Mapping[str, tuple[EntryPoint, ..
         named: dict[str, list[EntryPoint]] = {}
         for point in points:
             if group == GROUP and not is_name(point.name):
-                told.append(f"{_said(point)}: name it <kind>.<name>; the kinds are {', '.join(KINDS)}")
+                told.append(f"{_said(point)}: name it <kind>.<name>; the kinds are {', '.join(PUBLIC)}")
             else:
                 named.setdefault(point.name, []).append(point)
         used[group] = tuple(_one_of(several, told) for several in named.values())

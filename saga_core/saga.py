@@ -18,7 +18,7 @@ from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, load_config
 from saga_core.context import ContextSource
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, Closed, NotFound, StoreError
+from saga_core.errors import BadInput, Closed, NotFound, StoreError, check_argument, check_awaited, checks_arguments
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.play import PendingTurn, Play, Request
@@ -40,6 +40,7 @@ _KEPT, _KEPT_SECONDS, _LOOK_AFTER = 64, 86_400.0, 600.0
 Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
+@checks_arguments
 @define(eq=False, repr=False)
 class Saga:
     """The engine over opened stores, made by ``Saga.open``.
@@ -93,13 +94,16 @@ class Saga:
         which is also used if the journal is shared and ``hosting`` is not given.
         """
         for name, given, such in (("stores", stores, "state"), ("sources", sources, "moon")):
-            if given is not None and not isinstance(given, Mapping):
-                raise BadInput(f"{name}: is a {type(given).__name__}; give a mapping, as in {name}={{{such!r}: …}}")
+            check_argument(name, given or {}, Mapping, f"give a mapping, as in {name}={{{such!r}: …}}")
         chat, reviewer = _model_or_curator(curator)
         if clock is not None:
             check_object("clock", clock, Clock)
         if entropy is not None:
             check_object("entropy", entropy, Entropy)
+        if hosting is not None:
+            check_object("hosting", hosting, Hosting)
+        for name, choice in (("resume", resume), ("tolerant", tolerant)):
+            check_argument(name, choice, bool, "give True or False")
         arguments = OpenArguments(
             extractor=_checked("extractor", extractor),
             curator=chat,
@@ -396,6 +400,7 @@ def _checked(where: str, given: Any) -> ChatModel | None:
 def _model_or_curator(given: ChatModel | Curator | None) -> tuple[ChatModel | None, Curator | None]:
     if given is None or hasattr(given, "stream"):
         return _checked("curator", given), None
+    check_awaited("curator", given)
     if not hasattr(given, "review"):
         raise BadInput(
             f"curator: {type(given).__name__} is neither a ChatModel nor a Curator; it has neither stream nor review"

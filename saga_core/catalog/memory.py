@@ -23,7 +23,7 @@ from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, p
 from saga_core.catalog.who_stays import who_stays
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, NotFound, StoreError
+from saga_core.errors import BadInput, NotFound, StoreError, checks_arguments
 from saga_core.ids import IdSource
 from saga_core.model import (
     ACCEPT,
@@ -67,6 +67,7 @@ BY_HAND = "/own/{actor}/{session}"
 _SUMMARY = 200
 
 
+@checks_arguments
 @define(eq=False, kw_only=True)
 class Memory:
     """Lists and corrects what was learned, changed and reviewed."""

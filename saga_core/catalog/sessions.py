@@ -13,7 +13,7 @@ from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
 from saga_core.config import Settings
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, NotFound, SagaError, StoreCorrupt, StoreError, check_argument
+from saga_core.errors import BadInput, NotFound, SagaError, StoreCorrupt, StoreError, checks_arguments
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, Keep, Ledger, Removal, make_root, uproot
 from saga_core.language import clean_name
@@ -64,6 +64,7 @@ class SessionSummary:
     """Whether it has no second turn, no label, and is older than ``session.collect_after_days``."""
 
 
+@checks_arguments
 @define(eq=False, kw_only=True)
 class Sessions:
     """All sessions."""
@@ -147,7 +148,6 @@ class Sessions:
         Raises ``NotFound``, ``BadInput`` for an invalid label, and ``Conflict`` if the owner has another session with
         it.
         """
-        check_argument("label", label)
         clean = clean_name(label)
         if not clean or len(clean) > LONGEST_LABEL or not clean.isprintable():
             raise BadInput(

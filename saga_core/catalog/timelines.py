@@ -11,7 +11,7 @@ from saga_core.catalog.lines import effect
 from saga_core.catalog.sessions import LettingGo, Sessions
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, Conflict, check_argument
+from saga_core.errors import BadInput, Conflict, checks_arguments
 from saga_core.ids import is_turn_id
 from saga_core.journal import Journal, Ledger, Removal, keys
 from saga_core.language import clean_name, known, language_of, primary
@@ -189,6 +189,7 @@ class Pruned:
     """The named timelines that were forked above it. They now end at the parent of the removed turn."""
 
 
+@checks_arguments
 @define(eq=False, kw_only=True)
 class Timelines:
     """Operations on a session's tree."""
@@ -357,7 +358,6 @@ class Timelines:
 
 
 def _checked(name: str) -> str:
-    check_argument("name", name)
     clean = clean_name(name)
     if clean in ("", ".", "..") or len(clean) > LONGEST_NAME or not clean.isprintable() or "@" in clean:
         raise BadInput(
@@ -381,7 +381,6 @@ def _check_free(live: LiveSession, name: str) -> None:
 
 def _below(live: LiveSession, turn: str) -> list[str]:
     """Return a turn and everything below it. Raises ``BadInput`` if it must not be removed."""
-    check_argument("turn", turn, remedy="give a turn's id")
     node = live.tree.get(turn)
     if node.parent is None:
         raise BadInput(f"turn: {turn!r} is the session's root; reset the session to start it over, or delete it")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from attrs import Attribute, field, frozen
 
 from saga_core.errors import BadInput
-from saga_core.registry import GROUPS, KINDS, is_name
+from saga_core.registry import GROUPS, PUBLIC, is_name
 from saga_core.trackers import declaration_of, tracker_of
 from saga_core.upstream import ModelFacts, ParameterRules, override, read_rules
 
@@ -353,7 +353,7 @@ class PlacesByGroup(Rule):
                 raise RuleBroken(f"{remedy}: {name} is not at a place such as package.module:object")
         for name in found.get("saga.backends", ()):
             if not is_name(name):
-                raise RuleBroken(f"name a backend KIND.NAME, where KIND is one of {', '.join(KINDS)}: {name} is not")
+                raise RuleBroken(f"name a backend KIND.NAME, where KIND is one of {', '.join(PUBLIC)}: {name} is not")
         return found
 
 

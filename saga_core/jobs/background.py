@@ -12,7 +12,7 @@ from typing import Any
 from attrs import asdict, define, frozen
 
 from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
-from saga_core.errors import BadInput, NotSupported
+from saga_core.errors import BadInput, NotSupported, checks_arguments
 from saga_core.jobs.backfill import Backfill
 from saga_core.jobs.chapters import Chapters
 from saga_core.jobs.extraction import ExtractionJob
@@ -49,6 +49,7 @@ class PendingJob:
         return asdict(self) | {"reason": self.reason or None}
 
 
+@checks_arguments
 @define(eq=False, kw_only=True)
 class Background:
     """The work behind the replies."""

@@ -10,7 +10,7 @@ from attrs import define, evolve, field
 
 from saga_core import codec
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, Conflict, NotFound, StoreCorrupt, StoreError, check_argument
+from saga_core.errors import BadInput, Conflict, NotFound, StoreCorrupt, StoreError
 from saga_core.journal import keys
 from saga_core.journal.format import check_format
 from saga_core.journal.keys import PAGE, delete_rows, pages, put_rows, rows, value
@@ -189,10 +189,9 @@ class Journal:
         await self.kv.commit(Batch({keys.session(session.id): codec.encode(session)}))
 
     async def session(self, session_id: str) -> Session:
-        """Return a session by id. ``NotFound``, and ``BadInput`` for what is no text."""
+        """Return a session by id. ``NotFound``, and ``BadInput`` if it is empty."""
         if not session_id:
             raise BadInput("session: is empty; give an id or a name. A turn that was played without memory has none")
-        check_argument("session", session_id, remedy="give its id or its name")
         raw = await value(self.kv, keys.session(session_id)) if len(session_id) <= _LONGEST else None
         if raw is None:
             raise NotFound(f"there is no session {session_id[:80]!r}")

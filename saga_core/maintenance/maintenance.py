@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 from attrs import define
 
-from saga_core.errors import BadInput
+from saga_core.errors import check_argument, checks_arguments
 from saga_core.imports import Source
 from saga_core.maintenance.forget import (
     Gone,
@@ -26,6 +25,7 @@ from saga_core.maintenance.verify import Verification, repair, settle, verify
 from saga_core.model import Session
 
 
+@checks_arguments
 @define(eq=False)
 class Maintenance:
     """Operations on the data as a whole. Sessions can be played meanwhile."""
@@ -125,6 +125,11 @@ class Maintenance:
 
         Raises ``BadInput`` for an unknown world or if the only file cannot be imported, and ``StoreError``.
         """
+        check_argument("how", how, ImportOptions, "give saga_core.maintenance.ImportOptions(…)")
+        for number, each in enumerate(files):
+            check_argument(
+                f"files[{number}]", each, tuple, "give a name with the bytes or the path, as in (name, path)"
+            )
         return await import_files(self.tools, files, how)
 
     async def forget_sessions(self, sessions: Sequence[Session | str], trashed: Sequence[TrashedSession] = ()) -> Gone:
@@ -133,9 +138,6 @@ class Maintenance:
         A session may be given by id or label. Raises ``NotFound`` for one that there is not, before anything is
         deleted, ``StoreError``, and ``OwnedElsewhere`` if sessions that other servers write were left.
         """
-        given: Any = sessions
-        if isinstance(given, str) or not isinstance(given, Sequence):
-            raise BadInput(f"sessions: is {given!r:.80}; give a list of sessions")
         found = [await self.tools.directory.find(each) if isinstance(each, str) else each for each in sessions]
         return await forget_sessions(self.tools, found, trashed)
 

@@ -109,9 +109,7 @@ async def begin_move(source: Scanned, target: StateKV, named: str = "") -> bool:
     return True
 
 
-async def catch_up(
-    source: Scanned, target: StateKV, told: Progress = lambda _: None, named: str = ""
-) -> MovePass:
+async def catch_up(source: Scanned, target: StateKV, told: Progress = lambda _: None, named: str = "") -> MovePass:
     """Make ``target`` equal to ``source`` in one pass. Entries that are written meanwhile may need another pass.
 
     Raises ``BadInput`` if ``source`` is itself the target of an unfinished move, and ``StoreError`` if ``target`` does

@@ -260,6 +260,8 @@ class Reply:
     """The calls of SAGA's own tools in it; None if the narrator is offered none."""
     unrepeated: BehindThoughts | None = None
     """Removes what a continuation repeats of the reply before it; None once it has."""
+    is_over: bool = False
+    """Whether the turn was recorded or abandoned, so that nothing can be fed any more."""
     _earlier: tuple[RawBlock, ...] = ()
     """The blocks of earlier rounds, and of a reply that told no story and was asked for again."""
     _said: list[str] = field(factory=list)
@@ -278,6 +280,8 @@ class Reply:
         """Take a piece of the model's reply, and return the text that can be shown now. ``BadInput`` for no text."""
         if type(text) is not str:  # this is called for every piece
             check_argument("feed", text, remedy=_FED)
+        if self.is_over:
+            raise BadInput("feed: the turn is recorded or abandoned already; feed the whole reply before commit")
         self._raw.append(text)
         if self.unrepeated is not None:
             text = self.unrepeated.feed(text)
@@ -457,6 +461,9 @@ class Reply:
         return reading
 
 
+_FINISHES = ("", "stop", "length", "aborted", "content_filter", "tool_calls", "function_call")
+"""How a reply may end: as OpenAI's API says it, or because the player went away. Empty: as the model said."""
+
 Recorder = Callable[["PendingTurn", str, str], Awaitable[tuple[Turn, ...]]]
 
 
@@ -518,6 +525,7 @@ class PendingTurn:
     """Whether recording has failed."""
     _turns: tuple[Turn, ...] | None = None
     _unrecorded: Callable[[PendingTurn], Awaitable[None]] | None = None
+    _is_abandoned: bool = field(default=False, init=False)
     _narrow: Callable[[PendingTurn, int], Awaitable[None]] | None = None
 
     def billed(self, usage: Usage, *, model: str, provider: str) -> None:
@@ -649,8 +657,7 @@ class PendingTurn:
 
         Raises ``BadInput`` for what is no asynchronous iterator of texts.
         """
-        if not isinstance(stream, AsyncIterable):
-            raise BadInput(f"stream: is a {type(stream).__name__}; give an asynchronous generator that yields texts")
+        check_argument("stream", stream, AsyncIterable, "give an asynchronous generator that yields texts")
         reply = self.replies[0]
         async for text in stream:
             shown = reply.feed(text)
@@ -664,13 +671,21 @@ class PendingTurn:
         """Record a turn for each choice that has text. Durable when this returns. A second call changes nothing.
 
         ``finish`` replaces the choices' own finish reasons, such as ``aborted`` for a client that went away.
-        Raises ``StoreError`` when the journal cannot be written, and ``BadInput`` for what is no text.
+        Raises ``StoreError`` when the journal cannot be written, and ``BadInput`` for another finish reason, for what
+        is no text, and after ``abandon``.
         """
         check_argument("finish", finish, remedy="give a finish reason such as length, or leave it out")
+        if finish not in _FINISHES:
+            raise BadInput(
+                f"finish: {finish[:80]!r} is unknown; give one of {', '.join(_FINISHES[1:])}, or leave it out"
+            )
+        if self._is_abandoned:
+            raise BadInput("commit: this turn was abandoned; begin it again with Saga.begin")
         check_argument("model", model, remedy="give the name of the model that replied, or leave it out")
         if self._turns is None:
             try:
                 self._turns = await self._record(self, finish, model)
+                self._end()
             except Exception:
                 self.is_lost = True
                 raise
@@ -679,9 +694,14 @@ class PendingTurn:
     async def abandon(self) -> None:
         """Give up the turn, and record nothing but its cost."""
         if self._turns is None:
-            self._turns = ()
+            self._turns, self._is_abandoned = (), True
+            self._end()
             if self._unrecorded is not None:
                 await self._unrecorded(self)
+
+    def _end(self) -> None:
+        for reply in self.replies:
+            reply.is_over = True
 
 
 def _call_ids(fields: Mapping[str, Any]) -> list[str]:

@@ -44,16 +44,8 @@ class Request:
     own_tools: Sequence[Mapping[str, Any]] = ()
 
     def __attrs_post_init__(self) -> None:
-        for kind, (words, names) in _PLAIN.items():
-            for name in names:
-                value = getattr(self, name)
-                if value is not None or name not in _MAY_BE_NONE:
-                    check_argument(name, value, kind, f"give {words}")
         for name, (kind, words) in _LISTS.items():
-            values = getattr(self, name)
-            listed = not isinstance(values, str | bytes)
-            check_argument(name, values, Sequence if listed else list, f"give a list of {words}")
-            for number, value in enumerate(values if kind is not object else ()):
+            for number, value in enumerate(getattr(self, name)):
                 check_argument(f"{name}[{number}]", value, kind, f"give {words}")
         if not 1 <= self.choices <= MOST_CHOICES:
             raise BadInput(f"choices: {self.choices} is out of range; give 1 to {MOST_CHOICES}")
@@ -61,27 +53,7 @@ class Request:
             raise BadInput(f"window: {self.window} is negative; give a number of tokens, or 0 for no limit")
 
 
-_TEXTS = (
-    "session",
-    "owner",
-    "world",
-    "model",
-    "provider",
-    "player",
-    "speaker",
-    "member",
-    "continued",
-    "profile",
-    "kind",
-)
-_PLAIN: dict[type, tuple[str, tuple[str, ...]]] = {
-    str: ("a text", _TEXTS),
-    int: ("a whole number", ("choices", "window")),
-}
-"""The fields that hold one plain value."""
-_MAY_BE_NONE = ("session", "world")
 _LISTS: dict[str, tuple[type, str]] = {
-    "messages": (object, 'messages such as {"role": "user", "content": "I knock."}'),
     "trackers": (Tracker, "saga_core.trackers.Tracker"),
     "own_tools": (Mapping, "tools as OpenAI's chat API declares them"),
 }

@@ -10,7 +10,7 @@ from attrs import define, evolve
 
 from saga_core.background import SessionLocks
 from saga_core.counters import Counters
-from saga_core.errors import Conflict, NotFound, StoreError, check_argument
+from saga_core.errors import Conflict, NotFound, StoreError
 from saga_core.hosting import Create
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, make_root
@@ -152,11 +152,10 @@ def turn_named(live: LiveSession, given: str | None) -> str:
     """Return the turn with this id, the active path's turn of this number, or the head of the timeline with this name.
 
     A number never means a timeline. None means the active head. Raises ``NotFound``, and the message lists the valid
-    turns, and ``BadInput`` for what is no text.
+    turns.
     """
     if given is None:
         return live.head
-    check_argument("turn", given, remedy="give a turn's id, its number as a text, or the name of a timeline")
     if given in live.tree:
         return given
     depth, name = live.tree.get(live.head).depth, clean_name(given)
@@ -176,8 +175,7 @@ def is_number(name: str) -> bool:
 
 
 def timeline_named(live: LiveSession, name: str) -> Timeline:
-    """Return the timeline with this name. Raises ``NotFound``, and ``BadInput`` for what is no text."""
-    check_argument("timeline", name, remedy="give its name")
+    """Return the timeline with this name. Raises ``NotFound``."""
     found = live.timelines.get(clean_name(name))
     if found is None:
         raise NotFound(f"session {live.session.id} has no timeline {name!r}")

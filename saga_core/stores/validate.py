@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from typing import Any, Protocol
 
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, NotFound, ScopeMismatch
+from saga_core.errors import BadInput, NotFound, ScopeMismatch, check_awaited
 from saga_core.stores.curator import Curator, Remembering
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
 from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Mutation, NativeExpand, Node, RawQuery
@@ -517,6 +517,7 @@ def check_store(where: str, kind: str, store: object) -> None:
 
     It also has to have those of the capabilities that it declares. Each takes the arguments of the protocol.
     """
+    check_awaited(where, store)
     if inspect.isclass(store) or inspect.isroutine(store):
         raise BadInput(f"{where}: {store!r} is no {kind} store; give an instance")
     its = type(store).__name__
@@ -543,6 +544,7 @@ def check_store(where: str, kind: str, store: object) -> None:
 def check_object(where: str, given: object, protocol: type[Any]) -> None:
     """Raise ``BadInput`` unless ``given`` is an instance of a class with the members of ``protocol``."""
     kind = protocol.__name__
+    check_awaited(where, given)
     if inspect.isclass(given) or inspect.isroutine(given):
         raise BadInput(f"{where}: {given!r} is no {kind}; give an instance")
     if lacking := [name for name in operations(protocol) if not hasattr(given, name)]:

@@ -11,7 +11,7 @@ from saga_core.background import Supervisor
 from saga_core.capabilities import Capability
 from saga_core.config import Settings
 from saga_core.context import ContextReader, RecentContexts, TurnContext, explain_context
-from saga_core.errors import NotFound, NotSupported
+from saga_core.errors import NotFound, NotSupported, checks_arguments
 from saga_core.journal import Journal
 from saga_core.model import Turn, WorldState
 from saga_core.projection import GraphImage, describe_state, graph_words
@@ -25,6 +25,7 @@ from saga_core.world import World
 _EXCERPT = 80
 
 
+@checks_arguments
 @define(eq=False, kw_only=True)
 class Views:
     """Reads the views. Each ``session_id`` may be a label."""

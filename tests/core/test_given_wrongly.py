@@ -13,7 +13,7 @@ from attrs import evolve
 from saga_backends.memory import MemoryState
 from saga_core import Saga, registry
 from saga_core.errors import BadInput, NotFound, StoreError, StoreUnavailable, UpstreamError
-from saga_core.maintenance import move_journal
+from saga_core.maintenance import ImportOptions, move_journal
 from saga_core.modules import Modules
 from saga_core.ports import TextPart, UsagePart
 from saga_core.storage.open_models import ForeignEmbedder
@@ -161,8 +161,8 @@ class Hasty:
     [
         ({"extractor": Silent()}, "extractor: Silent.stream yields nothing; write it with async def, and yield each"),
         ({"curator": Hasty()}, "curator: Hasty.review is not asynchronous; write it with async def"),
-        ({"sources": [1]}, "sources: is a list; give a mapping, as in sources={'moon': …}"),
-        ({"stores": MemoryState()}, "stores: is a MemoryState; give a mapping, as in stores={'state': …}"),
+        ({"sources": [1]}, r"sources: is \[1\], a list; give a mapping, as in sources={'moon': …}"),
+        ({"stores": MemoryState()}, "stores: is .*, a MemoryState; give a mapping, as in stores={'state': …}"),
         ({"sources": {"a": 5}}, r"sources\['a'\]: int is no ContextSource; it lacks gather, name, needs"),
         ({"clock": 5}, "clock: int is no Clock; it lacks monotonic, now"),
         ({"entropy": 5}, "entropy: int is no Entropy; it lacks token"),
@@ -410,7 +410,7 @@ async def _bytes() -> AsyncIterator[Any]:
     ("stream", "told"),
     [
         (_bytes, r"feed: is b'text', a bytes; feed texts \(str\); bytes are decoded first"),
-        (lambda: iter("x"), "stream: is a str_ascii_iterator; give an asynchronous generator that yields texts"),
+        (lambda: iter("x"), "stream: is .*, a str_ascii_iterator; give an asynchronous generator that yields texts"),
     ],
 )
 async def test_a_stream_of_the_wrong_kind(stream: Any, told: str) -> None:
@@ -425,7 +425,7 @@ async def test_a_stream_of_the_wrong_kind(stream: Any, told: str) -> None:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"session": 12345}, "session: is 12345, a int; give a text"),
+        ({"session": 12345}, "session: is 12345, a int; give its id or its name"),
         ({"owner": 12345}, "owner: is 12345, a int; give a text"),
         ({"model": 5}, "model: is 5, a int; give a text"),
         ({"kind": 5}, "kind: is 5, a int; give a text"),
@@ -482,7 +482,9 @@ async def test_an_object_in_the_place_of_an_id() -> None:
             lambda: saga.maintenance.verify(session),
         ]
         for call in calls:
-            with pytest.raises(BadInput, match=r"session: is Session\(id='.*, a Session; give its id or its name"):
+            with pytest.raises(
+                BadInput, match=r"session(_id)?: is Session\(id='.*, a Session; give its id or its name"
+            ):
                 await call()
         wrong: Any = 1
         calls = [
@@ -493,13 +495,20 @@ async def test_an_object_in_the_place_of_an_id() -> None:
         for call in calls:
             with pytest.raises(BadInput, match="turn: is 1, a int; give a turn's id"):
                 await call()
-        named: dict[str, Callable[[], Awaitable[Any]]] = {
-            "name": lambda: saga.timelines.fork(number, turn.id, wrong),
-            "label": lambda: saga.sessions.rename(number, wrong),
-            "timeline": lambda: saga.timelines.forget(number, wrong),
-        }
-        for name, call in named.items():
-            with pytest.raises(BadInput, match=f"{name}: is 1, a int; give "):
+        named: list[tuple[str, Callable[[], Awaitable[Any]]]] = [
+            ("name", lambda: saga.timelines.fork(number, turn.id, wrong)),
+            ("label", lambda: saga.sessions.rename(number, wrong)),
+            ("name", lambda: saga.timelines.forget(number, wrong)),
+            ("world", lambda: saga.sessions.create(world=wrong)),
+            ("timeout", lambda: saga.drain("5")),  # type: ignore[arg-type]
+            ("timeout", lambda: saga.background.drain("5")),  # type: ignore[arg-type]
+            ("files", lambda: saga.maintenance.import_files("a.json", ImportOptions())),
+            (r"files\[0\]", lambda: saga.maintenance.import_files(["a.json"], ImportOptions())),  # type: ignore[list-item]
+            ("how", lambda: saga.maintenance.import_files([], {})),  # type: ignore[arg-type]
+            ("vectors", lambda: saga.maintenance.differences(number, vectors="no")),  # type: ignore[arg-type]
+        ]
+        for name, call in named:
+            with pytest.raises(BadInput, match=f"^{name}: is .*; give "):
                 await call()
 
 
@@ -508,5 +517,79 @@ async def test_what_is_no_list_of_sessions_and_no_configuration() -> None:
     with pytest.raises(BadInput, match="config: is 5; give a mapping of sections, or the path of a YAML file"):
         await Saga.open(wrong)
     async with Saga.open(memory_config()) as saga:
-        with pytest.raises(BadInput, match="sessions: is 'no chat'; give a list of sessions"):
+        with pytest.raises(BadInput, match="sessions: is 'no chat', a str; give a list of sessions"):
             await saga.maintenance.forget_sessions("no chat")
+
+
+async def _forgotten() -> Any:
+    return MemoryState()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"stores": {"state": _forgotten}},
+        {"curator": _forgotten},
+        {"extractor": _forgotten},
+        {"embedder": _forgotten},
+        {"sources": {"moon": _forgotten}},
+        {"clock": _forgotten},
+        {"hosting": _forgotten},
+        {"tolerant": _forgotten},
+    ],
+)
+async def test_a_forgotten_await_at_opening(given: dict[str, Any]) -> None:
+    made = {
+        name: {key: value() for key, value in each.items()} if isinstance(each, dict) else each()
+        for name, each in given.items()
+    }
+    with pytest.raises(BadInput, match=r": is a coroutine, _forgotten\(…\); await it first"):
+        await Saga.open(memory_config(), **made)
+
+
+async def test_a_forgotten_await_later() -> None:
+    async with Saga.open(memory_config()) as saga:
+        turn: Any = await saga.begin([{"role": "user", "content": "Hi."}])
+        calls: list[Callable[[], Awaitable[Any]]] = [
+            lambda: saga.describe(_forgotten()),  # type: ignore[arg-type]
+            lambda: saga.begin(_forgotten()),  # type: ignore[arg-type]
+            lambda: anext(turn.visible(_forgotten())),
+        ]
+        for call in calls:
+            with pytest.raises(BadInput, match=r"^\w+: is a coroutine, _forgotten\(…\); await it first"):
+                await call()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"hosting": 5}, "hosting: int is no Hosting; it lacks admission"),
+        ({"tolerant": "yes"}, "tolerant: is 'yes', a str; give True or False"),
+        ({"resume": 1}, "resume: is 1, a int; give True or False"),
+    ],
+)
+async def test_a_choice_of_another_type_at_opening(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(BadInput, match=told):
+        await Saga.open(memory_config(), **given)
+
+
+def test_the_names_of_a_kind_that_there_is_not() -> None:
+    with pytest.raises(BadInput, match="kind: 'stat' is no kind of backend; give one of state, "):
+        registry.names("stat")
+
+
+async def test_calls_in_the_wrong_order() -> None:
+    async with Saga.open(memory_config()) as saga:
+        left = await saga.begin([{"role": "user", "content": "Hi."}])
+        left.replies[0].feed("Fog.")
+        with pytest.raises(BadInput, match="finish: 'stopped' is unknown; give one of stop, length, aborted"):
+            await left.commit(finish="stopped")
+        await left.abandon()
+        with pytest.raises(BadInput, match="commit: this turn was abandoned; begin it again"):
+            await left.commit()
+        kept = await saga.begin([{"role": "user", "content": "Hi."}])
+        kept.replies[0].feed("Fog.")
+        assert len(await kept.commit()) == 1
+        for reply in (*kept.replies, *left.replies):
+            with pytest.raises(BadInput, match="feed: the turn is recorded or abandoned already"):
+                reply.feed("And rain.")

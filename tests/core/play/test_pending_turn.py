@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from saga_core.context import TurnContext
+from saga_core.errors import BadInput
 from saga_core.messages import PromptPlan
 from saga_core.model import Session, Turn, TurnKind
 from saga_core.play import PendingTurn, Reply
@@ -108,7 +109,8 @@ async def test_an_abandoned_turn_is_not_recorded_and_its_cost_is_told_once() -> 
     turn = pending(record)
     await turn.abandon()
     await turn.abandon()
-    assert await turn.commit() == ()
+    with pytest.raises(BadInput, match="was abandoned"):
+        await turn.commit()
     assert record.calls == [] and record.unrecorded == ["t1"]
 
 

@@ -163,7 +163,10 @@ def test_a_target_that_keeps_nothing_is_found_out(tmp_path: Path) -> None:
     losing = "state=tests.backends.losing:state"
     done = CliRunner().invoke(main, ["move", "--data", str(tmp_path), "--to", losing])
     assert done.exit_code == 1, done.output
-    assert "tests.backends.losing:state: did not keep what was written to it" in done.output and "another backend" in done.output
+    assert (
+        "tests.backends.losing:state: did not keep what was written to it" in done.output
+        and "another backend" in done.output
+    )
     assert "From now on configure" not in done.output
     doctor = CliRunner().invoke(main, ["doctor", "--data", str(tmp_path)])
     assert "journal.moved" not in doctor.output
