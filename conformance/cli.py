@@ -95,10 +95,17 @@ def run_command(
     def late(check: str, seconds: float, at: str) -> None:
         click.echo(f"{'running':>12}  {check} for {seconds:g} seconds{at and f', in {at}'}", err=True)
 
-    ends = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    ends = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    ends = {each: before for each, before in ends.items() if before is not signal.SIG_IGN}
+
+    def stop(number: int, frame: object) -> None:
+        for each in ends:  # a second one would disturb the killing of the other process
+            signal.signal(each, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
     try:
         for each in ends:
-            signal.signal(each, signal.default_int_handler)
+            signal.signal(each, stop)
         chosen = "deep" if deep else profile
         report = run_isolated(harness, profile=chosen, seed=seed, only=only, runs=runs, watch=watch, late=late)
     except BadInput as error:
@@ -107,8 +114,8 @@ def run_command(
         click.echo(f"interrupted during {during}; there is no verdict", err=True)
         sys.exit(_INTERRUPTED)
     finally:
-        for each in ends:
-            signal.signal(each, signal.SIG_DFL)
+        for each, before in ends.items():
+            signal.signal(each, before)
     click.echo(summary(report))
     if json_file is not None:
         json_file.write_text(to_json(report), encoding="utf-8")

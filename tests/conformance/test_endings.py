@@ -54,6 +54,8 @@ def test_one_signal_to_the_command_alone_ends_a_blocked_store(harness: str, numb
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text(encoding="ascii").split()
     assert children
     run.send_signal(number)
+    sleep(0.002)
+    run.send_signal(signal.SIGTERM)  # as a runner does that has no patience
     _, said = run.communicate(timeout=10)
     assert run.returncode == (-number if number == signal.SIGKILL else 130)
     assert number == signal.SIGKILL or said.strip().splitlines()[-1].startswith(f"interrupted during {told}")
