@@ -106,7 +106,8 @@ def describe(error: Exception, mask: Callable[[str], str] = str) -> Failure:
     An unexpected exception is logged under a random number, and the reply gives only this number.
     """
     failure = _described(error)
-    return evolve(failure, message=_visible(mask(failure.message)), kind=mask(failure.kind))
+    param = failure.param and mask(failure.param)
+    return evolve(failure, message=_visible(mask(failure.message)), kind=mask(failure.kind), param=param)
 
 
 def _visible(text: str) -> str:

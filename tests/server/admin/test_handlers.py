@@ -141,6 +141,11 @@ class TestSession:
         assert len((await at(client, played, "/tree"))["nodes"]) == 1
         assert (await at(client, played, "/state"))["turn"] == 0
 
+    async def test_a_field_with_a_long_name_is_not_repeated_whole(self, client: Client, played: Reply) -> None:
+        path = f"/api/sessions/{played.session}/changes"
+        answer = await client.post(path, json={"x" * 200_000: 1})
+        assert answer.status == 400 and len(answer.raw) < 20_000
+
     async def test_the_chat_of_a_session_that_is_gone(self, client: Client) -> None:
         named = {"X-SAGA-Chat": "c1"}
         reply = await client.chat(words("hello"), headers=named)
