@@ -194,6 +194,7 @@ def _opened_by(where: str, cls: type[Any]) -> Callable[[OpenOptions], Awaitable[
         options.take()
         return cls()
 
+    opened.__module__ = cls.__module__
     return opened
 
 
@@ -251,7 +252,7 @@ async def open_plugin(
     Whatever it raises becomes a ``SagaError`` that names the setting, the backend and what to do. What is no error of
     SAGA becomes ``StoreUnavailable``, or ``StoreCorrupt`` if there is a remedy ``if_damaged`` and the error tells
     nothing of rights, space or what is not installed. A store that is not open after ``OPEN_SECONDS`` becomes
-    ``StoreTimeout``. A model may be loaded for longer.
+    ``StoreTimeout``. A model may be loaded for longer. A plain ``StoreError`` of another author gets a remedy.
     """
     extra = None
     try:
@@ -266,7 +267,11 @@ async def open_plugin(
                 return await opening
         return await _in_time(_opened(opening), f"{at}: {name} did not open within {OPEN_SECONDS:g} s")
     except SagaError as error:
-        raise _named(error, at, name, options, options_at) from error.__cause__
+        named = _named(error, at, name, options, options_at)
+        if type(error) is StoreError and not getattr(backend.open, "__module__", "").startswith("saga_"):
+            todo = if_damaged or f"{_remedy(error, extra, options, at, options_at)}, or name another backend"
+            named.args = (f"{named}; {todo}",)
+        raise named from error.__cause__
     except Exception as error:
         told = f"{at}: {name} cannot be opened ({why(error)})"
         if if_damaged and not isinstance(error, (OSError, MemoryError, ImportError)):

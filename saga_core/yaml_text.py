@@ -54,3 +54,9 @@ class BoundedLoader(yaml.SafeLoader):
 
 
 BoundedLoader.add_constructor("tag:yaml.org,2002:int", BoundedLoader.construct_yaml_int)
+
+
+def problem_of(error: yaml.MarkedYAMLError) -> str:
+    """Return what is wrong with a text that is no YAML, with the remedy for a tab."""
+    told = error.problem or "it cannot be read"
+    return f"{told}; indent with spaces, not with tabs" if r"'\t'" in told else told

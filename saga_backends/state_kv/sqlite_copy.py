@@ -19,7 +19,6 @@ from attrs import define, evolve, field, frozen
 
 from saga_backends import sqlite_file
 from saga_backends.key_bytes import decode, encode, range_end
-from saga_backends.path_owner import make_place
 from saga_backends.state_kv.sqlite import DELETE, GET, PUT, SCHEMA
 from saga_core import codec
 from saga_core.errors import BadInput, HalfMoved, StoreCorrupt, StoreUnavailable
@@ -68,15 +67,16 @@ class Copy:
 def copy_state(source: Path, target: Path, *, made: float, saga: str) -> Copy:
     """Copy the state file at ``source``, which may be in use, to ``target``, and verify the copy. Blocks.
 
-    ``target`` is created atomically. Raises ``BadInput`` if it exists, ``StoreUnavailable`` if a file cannot be read or
-    written, ``StoreCorrupt`` if the source is damaged, ``HalfMoved`` if its journal is not complete yet, and
-    ``NewerSchema``.
+    ``target`` is created atomically. Raises ``BadInput`` if it exists or its folder does not, ``StoreUnavailable`` if a
+    file cannot be read or written, ``StoreCorrupt`` if the source is damaged, ``HalfMoved`` if its journal is not
+    complete yet, and ``NewerSchema``.
     """
     if target.exists():
         raise BadInput(f"{target}: exists already; give a new name, or a folder")
     if not source.is_file():
         raise StoreUnavailable(f"{source}: there is no state file to copy")
-    make_place(target, folder=False)
+    if not target.parent.is_dir():
+        raise BadInput(f"{target.parent}: there is no such folder; make it, or correct the path")
     part = target.with_name(target.name + ".part")
     try:
         part.unlink(missing_ok=True)

@@ -191,7 +191,7 @@ def _read_yaml(path: Path) -> Any:
 def _parse_yaml(name: str, text: str) -> Any:
     import yaml
 
-    from saga_core.yaml_text import BoundedLoader
+    from saga_core.yaml_text import BoundedLoader, problem_of
 
     class Loader(BoundedLoader):
         """Refuses a key that appears twice in a mapping. YAML would silently keep the last one."""
@@ -211,7 +211,7 @@ def _parse_yaml(name: str, text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise ConfigError(name, (f"{where}this is not valid YAML: {error.problem}",)) from None
+        raise ConfigError(name, (f"{where}this is not valid YAML: {problem_of(error)}",)) from None
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(name, (f"this is not valid YAML: {type(error).__name__}",)) from None
 

@@ -88,7 +88,7 @@ class _Judge:
         }
         try:
             if proposal.kind not in rulers:
-                raise _Refused(f"the kind {proposal.kind!r} is not known")
+                raise _Refused(f"the kind {proposal.kind!r} is not known; give one of {', '.join(rulers)}")
             if not proposal.summary.strip():
                 raise _Refused("it says nothing")
             strangers = set(proposal.turns) - {turn.id for turn in self.view.turns}

@@ -35,8 +35,8 @@ class Maintenance:
     async def verify(self, session: str | None = None, *, patience: float = 60.0) -> Verification:
         """Compare one session with the journal, or all sessions and the data that belongs to no session.
 
-        Pending work is done first, for at most ``patience`` seconds. Raises ``NotFound``, and ``StoreError`` if the
-        list of sessions cannot be read.
+        Pending work is done first, for at most ``patience`` seconds. Raises ``NotFound``, ``StoreError`` if the list
+        of sessions cannot be read, and ``StoreTimeout`` if a store hangs: the message names it.
         """
         return await verify(self.tools, session, patience=patience)
 

@@ -6,8 +6,10 @@ turns, and are compared with them.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -16,13 +18,13 @@ from attrs import define, field, frozen
 from saga_core import codec
 from saga_core.background import Waiting
 from saga_core.capabilities import Capability
-from saga_core.errors import NotFound, StoreCorrupt, StoreError
+from saga_core.errors import NotFound, StoreCorrupt, StoreError, StoreTimeout
 from saga_core.journal import Journal, delete_below, delete_rows, entries_of, keys, pages, put_rows, rows
 from saga_core.maintenance.tools import Tools
 from saga_core.model import Delta, Session, Tree, Turn, TurnNode, WorldState, fold
 from saga_core.recall import episodes_scope, lore_scope, spec_of
 from saga_core.sessions import LiveSession
-from saga_core.storage import restoring
+from saga_core.storage import restoring, what_hangs
 from saga_core.stores import Key, Vector
 from saga_core.views import alike, passages, scope_of
 from saga_core.world import opening_state
@@ -231,6 +233,8 @@ _SHORT = 256
 """Bytes of a value that is kept whole: a session's id, which may have 64 characters, as JSON."""
 _RENDERS = ("project", "embed")
 """The kinds of work that render views."""
+_COMPARING = 600.0
+"""Seconds for comparing one session with one store, as for background work."""
 _LOOKS = 3
 """How often a session whose views lag is checked before its findings count."""
 
@@ -282,7 +286,7 @@ async def _looked(tools: Tools, session: str, patience: float) -> list[Discrepan
     """Check one session. If it is being played or corrected and its views lag, check it again once they are done."""
     found: list[Discrepancy] = []
     for _ in range(_LOOKS):
-        async with tools.supervisor.exclusive(session):
+        async with _alone(tools, session, patience):
             behind = _is_behind(tools, session)
             # It may have been reset or pruned since it was listed.
             found = await _Views(tools, await tools.journal.session(session)).look()
@@ -291,6 +295,28 @@ async def _looked(tools: Tools, session: str, patience: float) -> list[Discrepan
             break
         await tools.finish_views(patience)
     return found
+
+
+@asynccontextmanager
+async def _alone(tools: Tools, session: str, patience: float) -> AsyncIterator[None]:
+    """Hold a session. Raises ``StoreTimeout`` if the work on it that runs does not end in time."""
+    async with AsyncExitStack() as held:
+        async with _in_time(tools, session, patience):
+            await held.enter_async_context(tools.supervisor.exclusive(session))
+        yield
+
+
+@asynccontextmanager
+async def _in_time(tools: Tools, session: str, seconds: float) -> AsyncIterator[None]:
+    """Raise ``StoreTimeout``, which names what hangs, if the body takes longer."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        hangs = what_hangs(error, tools.counters)
+        raise StoreTimeout(f"session {session}: cannot be compared within {seconds:g} s; {hangs}") from error
 
 
 def _is_behind(tools: Tools, session: str) -> bool:
@@ -357,7 +383,10 @@ class _Views:
 
     async def _compare(self, store: str, check: Coroutine[Any, Any, list[str]], mend: Mend) -> None:
         try:
-            told = await check
+            async with _in_time(self.tools, self.session.id, _COMPARING):
+                told = await check
+        except StoreTimeout:
+            raise
         except StoreError as error:
             told = [f"cannot be read: {error}"]
         # Views are not rebuilt from a journal that has lost data itself.

@@ -62,7 +62,7 @@ from saga_core.sessions import (
     unknown_here,
 )
 from saga_core.state_block import BehindThoughts, block_form
-from saga_core.storage import READ_SECONDS
+from saga_core.storage import READ_SECONDS, what_hangs
 from saga_core.stores import GraphStore
 from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import ADVENTURE, AUTO, DAY, guessed_profile, shown_value, trackers_of
@@ -148,8 +148,8 @@ class Play:
                         pending = await self._begin(request, transcript, world, lap, limit)
                 self.counters.recover("journal.read")
                 return pending
-            except TimeoutError:
-                reason = f"a store did not answer within {READ_SECONDS:g} s"
+            except TimeoutError as error:
+                reason = f"{what_hangs(error, self.counters)} within {READ_SECONDS:g} s"
                 self.counters.degrade("journal.read", reason)
                 log.error("%s; this turn is played without memory", reason)
                 return await self._alone(request, transcript, lap, {"journal.read": reason})
@@ -385,6 +385,12 @@ class Play:
             )
         if told and _just_begun(live):
             notices += (told,)
+        name, _, timeline = live.session.label.rpartition("@")
+        if name and timeline and _just_begun(live):
+            notices += (
+                f"the session {live.session.label!r} is new; there is no session {name!r} that could have a timeline "
+                f"{timeline!r}, so correct the name if you meant one",
+            )
         return notices + self.work.offer(place.live.session.id, place.adopted)
 
     async def _going_on(self, place: Place) -> str | None:

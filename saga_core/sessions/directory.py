@@ -163,9 +163,10 @@ def turn_named(live: LiveSession, given: str | None) -> str:
         return live.timelines[name].head
     if given.isascii() and given.isdecimal() and len(given) < _DIGITS and int(given) <= depth:
         return live.tree.path(live.head)[int(given)].id
+    named = f"; its timelines are {', '.join(sorted(live.timelines))}" if live.timelines else ""
     raise NotFound(
         f"session {live.session.id} has no turn and no timeline {given!r}; the turns of its active path are"
-        f" 0 to {depth}"
+        f" 0 to {depth}, its last is {live.head}{named}; give a turn's number or id for a path without a name"
     )
 
 

@@ -13,6 +13,7 @@ from typing import NoReturn, TypeVar, cast
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters
 from saga_core.errors import Closed, StoreCorrupt, StoreError, StoreTimeout
+from saga_core.storage.late_calls import under_way
 from saga_core.storage.self_healing import ENDS
 from saga_core.stores import Batch, Compacting, Health, Key, StateKV, StoreInfo
 
@@ -68,17 +69,18 @@ class ReadOnlyOnCorruption:
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
         """See ``StateKV.get``."""
-        return await self._read(self._inner.get(keys))
+        return await self._read("get", self._inner.get(keys))
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
-        return await self._read(self._inner.scan(prefix, after=after, limit=limit))
+        return await self._read("scan", self._inner.scan(prefix, after=after, limit=limit))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. Raises ``StoreCorrupt`` once damage was found."""
         self._check_whole()
         try:
-            await self._inner.commit(batch, expected=expected)
+            with under_way(self._counters, "storage.state", self.info.name, "commit"):
+                await self._inner.commit(batch, expected=expected)
         except StoreCorrupt as error:
             await self.found_damaged(error)
             raise
@@ -108,16 +110,17 @@ class ReadOnlyOnCorruption:
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            late = f"the journal ({self.info.name}) did not answer within {READ_SECONDS:g} s"
+            late = f"storage.state: the journal ({self.info.name}) did not answer within {READ_SECONDS:g} s"
             raise StoreTimeout(late) from error
 
     def _check_whole(self) -> None:
         if self._damage is not None:
             raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
 
-    async def _read(self, call: Awaitable[T]) -> T:
+    async def _read(self, name: str, call: Awaitable[T]) -> T:
         try:
-            return await self._in_time(call)
+            with under_way(self._counters, "storage.state", self.info.name, name):
+                return await self._in_time(call)
         except StoreCorrupt as error:
             await self.found_damaged(error)
             raise

@@ -33,6 +33,7 @@ from saga_core.foreign import foreign
 from saga_core.ports import Embedder, TokenCounter
 from saga_core.registry import OpenOptions
 from saga_core.storage.journal_guard import ReadOnlyOnCorruption, UnavailableStore, restoring, tell_damage
+from saga_core.storage.late_calls import under_way
 from saga_core.storage.open_models import check_embedder, guarded, open_counter, open_embedder
 from saga_core.storage.self_healing import SelfHealingStore
 from saga_core.stores import (
@@ -220,8 +221,8 @@ class ForeignStore:
     ``owned``: it is closed with the others. The caller of ``Saga.open`` closes what it opened.
     """
 
-    def __init__(self, where: str, store: Any, *, owned: bool) -> None:
-        self._where, self._store, self._owned = where, store, owned
+    def __init__(self, where: str, store: Any, counters: Counters, *, owned: bool) -> None:
+        self._where, self._store, self._owned, self._counters = where, store, owned, counters
         self.info: StoreInfo = store.info
 
     async def aclose(self) -> None:
@@ -241,9 +242,14 @@ class ForeignStore:
         given = getattr(self._store, name)
         if not inspect.iscoroutinefunction(given):
             return given
-        call = partial(self._call, name, given)
+        unnoted = name in _LONG or self.info.kind == "state"  # whose guard notes its calls
+        call = partial(self._call if unnoted else self._noted, name, given)
         setattr(self, name, call)
         return call
+
+    async def _noted(self, name: str, given: Callable[..., Awaitable[Any]], *args: Any, **named: Any) -> Any:
+        with under_way(self._counters, self._where, self.info.name, name):
+            return await self._call(name, given, *args, **named)
 
     async def _call(self, name: str, given: Callable[..., Awaitable[Any]], *args: Any, **named: Any) -> Any:
         try:
@@ -263,6 +269,8 @@ class ForeignStore:
         return found
 
 
+_LONG = ("check", "compact")
+"""Operations that may take any time."""
 _ANSWERS: Mapping[str, tuple[type, ...]] = {
     "check": (Health,),
     "describe": (ScopeSpec, NoneType),
@@ -317,7 +325,7 @@ def _a(wanted: type) -> str:
     return f"{'an' if wanted.__name__[0] in 'aeiAEI' else 'a'} {wanted.__name__}"
 
 
-def external_stores(stores: Mapping[str, object]) -> dict[str, ForeignStore]:
+def external_stores(stores: Mapping[str, object], counters: Counters) -> dict[str, ForeignStore]:
     """Return the ``stores`` of ``Saga.open``, by kind. Raises ``BadInput`` for what is no store of its kind."""
     for kind, store in stores.items():
         if kind not in get_args(StoreKind):
@@ -327,7 +335,7 @@ def external_stores(stores: Mapping[str, object]) -> dict[str, ForeignStore]:
                 f"stores[{kind!r}]: {store!r} is no open store; give an instance, or name it in storage.{kind}.backend"
             )
         check_store(f"stores[{kind!r}]", kind, store)
-    return {kind: ForeignStore(f"stores[{kind!r}]", store, owned=False) for kind, store in stores.items()}
+    return {kind: ForeignStore(f"stores[{kind!r}]", store, counters, owned=False) for kind, store in stores.items()}
 
 
 async def open_stores(
@@ -348,7 +356,7 @@ async def open_stores(
     ``alone``, other processes have the files open, and none is set aside or removed. With ``tolerant``, a journal that
     cannot be opened is replaced by a stand-in, and views that cannot be kept on disk are kept in memory.
     """
-    external = external_stores(stores or {})
+    external = external_stores(stores or {}, counters)
     async with AsyncExitStack() as stack:
         closing = Closing(stack)
 
@@ -500,7 +508,7 @@ async def _open_store(config: Config, kind: StoreKind, counters: Counters) -> An
         store = await registry.open_plugin(kind, fallback.backend, at, at=where, options_at=f"{where}.")
     check_store(f"storage.{kind}.backend: {name}", kind, store)
     if not type(store).__module__.startswith(_OURS):
-        store = ForeignStore(f"storage.{kind}", store, owned=True)
+        store = ForeignStore(f"storage.{kind}", store, counters, owned=True)
     return await _fitted(config, kind, store)
 
 

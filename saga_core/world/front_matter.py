@@ -13,6 +13,7 @@ import yaml
 from attrs import frozen
 
 from saga_core.world.format import LONGEST_FRONT
+from saga_core.yaml_text import problem_of
 
 FENCE = "---"
 
@@ -112,7 +113,7 @@ def _read(text: str) -> Iterator[FrontField | FrontFault]:
         # An unclosed quote is reported where it opens. An error at the end is reported above the fence.
         mark = error.context_mark if "quoted scalar" in (error.context or "") else error.problem_mark
         line = min(mark.line, text.count("\n")) + _FIRST_LINE if mark else _FIRST_LINE
-        words = ", ".join(part for part in (error.context, error.problem) if part)
+        words = ", ".join(part for part in (error.context, problem_of(error)) if part)
         yield FrontFault(line, f"this is no YAML: {words}", _QUOTE)
     except _TooDeep as error:
         yield FrontFault(int(error.args[0]), _UNREAD, _ONE_VALUE)

@@ -13,6 +13,7 @@ from pathlib import Path
 from attrs import evolve, frozen
 
 from saga_backends.path_lock import PathLock
+from saga_backends.path_owner import make_place
 from saga_backends.state_kv.sqlite_copy import SEAL, Copy, Salvaged, copy_state, read_copy, salvage
 from saga_core import Saga, codec
 from saga_core.config import Config
@@ -59,10 +60,10 @@ async def back_up(config: Config, target: Path | None = None) -> Copy:
     The default is the folder ``backups`` in the data directory. A server may have the data open meanwhile. Raises
     ``SagaError``; ``Conflict`` while this or another process makes a backup of the same data.
     """
-    return await asyncio.to_thread(_back_up, config, target or config.data_dir / FOLDER)
+    return await asyncio.to_thread(_back_up, config, target)
 
 
-def _back_up(config: Config, target: Path) -> Copy:
+def _back_up(config: Config, target: Path | None) -> Copy:
     source, made = state_file(config), time.time()
     config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # the journal may lie elsewhere
     try:
@@ -73,6 +74,9 @@ def _back_up(config: Config, target: Path) -> Copy:
             ("backup",), f"{config.data_dir}: a backup of it is being made already; ask again when that is done"
         ) from error
     try:
+        if target is None:
+            target = config.data_dir / FOLDER
+            make_place(target, folder=True)
         if target.is_dir() or not target.suffix:
             target = _free(target / f"saga-{stamp(made)}.db")
         target = target.absolute()

@@ -88,7 +88,7 @@ async def show_status(request: web.Request) -> answers.Status:
         async with asyncio.timeout(_STATUS_SECONDS):
             active: int | None = len(await saga.sessions.list())
     except (StoreError, TimeoutError) as error:
-        late = f"the journal ({saga.stores.state.info.name}) did not answer within {_STATUS_SECONDS:g} s"
+        late = f"storage.state: the journal ({saga.stores.state.info.name}) did not answer within {_STATUS_SECONDS:g} s"
         why = str(error) if isinstance(error, StoreError) else late
         active, engine["degraded"] = None, {"journal.read": why, **engine["degraded"]}
     return answers.Status(

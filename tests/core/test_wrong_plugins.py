@@ -420,6 +420,22 @@ async def test_a_plugin_that_cannot_be_opened_is_named_with_its_setting(
     assert "it is away" in told and todo in told
 
 
+async def test_an_error_at_opening_without_a_remedy_gets_one(bad: Callable[[str, Any], None], tmp_path: Path) -> None:
+    class Torn:
+        def __init__(self, options: OpenOptions) -> None:
+            raise StoreError("file is not a database")
+
+    bad("graph", Torn)
+    config = {"storage": {"path": str(tmp_path), "graph": "bad"}}
+    plain = r"^storage\.graph: bad: file is not a database; "
+    with pytest.raises(StoreError, match=plain + r"check storage\.graph\.options, .* or name another backend$"):
+        await Saga.open(config)
+    (tmp_path / "graph.bad").write_text("torn")
+    damaged = r"if another engine wrote .*graph\.bad, give another storage\.graph\.path; if it is damaged, move it away"
+    with pytest.raises(StoreError, match=plain + damaged):
+        await Saga.open(config)
+
+
 @pytest.mark.parametrize("kind", sorted(_OF.keys() - {"tokens", "strategy"}))
 async def test_a_plugin_that_cannot_be_closed_is_named_with_its_setting(
     kind: str, bad: Callable[[str, Any], None]
@@ -682,7 +698,7 @@ async def test_a_part_of_an_answer_that_has_the_wrong_type_is_named(
         return gives
 
     setattr(store, method, answers)
-    foreign = ForeignStore(f"storage.{kind}", store, owned=True)
+    foreign = ForeignStore(f"storage.{kind}", store, Counters(), owned=True)
     with pytest.raises(StoreError, match=rf"^storage\.{kind}: memory answered {method} with {told}"):
         await getattr(foreign, method)(("asked",))
 

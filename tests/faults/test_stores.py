@@ -170,7 +170,9 @@ async def test_the_status_answers_while_the_journal_hangs_and_names_it(monkeypat
             async with asyncio.timeout(10):
                 status = await client.get("/api/status")
                 assert status.status == 200 and status.json["active_sessions"] is None
-                assert status.json["degraded"] == {"journal.read": "the journal (memory) did not answer within 0.2 s"}
+                assert status.json["degraded"] == {
+                    "journal.read": "storage.state: the journal (memory) did not answer within 0.2 s"
+                }
 
                 async def never(**_: object) -> Any:
                     await asyncio.Event().wait()

@@ -66,6 +66,8 @@ def towards(config: Config, targets: tuple[str, ...]) -> Config:
             config = _with_profile(config, name)
             continue
         kinds = [kind] if given else [each for each in _KINDS if registry.current(each, name) in registry.names(each)]
+        if kind == "state":
+            raise BadInput(f"--to {target}: the journal is not rendered but moved: saga move --to {target}")
         name = registry.current(kinds[0] if kinds else kind, name)
         if kinds not in (["graph"], ["vector"]) or not (":" in name or name in registry.names(kinds[0])):
             profiles = [each for each in get_args(Profile) if each != "memory"]

@@ -348,6 +348,10 @@ class TestEntering:
         mail = Frontend(saga, session="aria@example.com")
         turn = await mail.say(*scene(1))
         assert turn.session.label == "aria@example.com"
+        strange = await saga.begin([{"role": "user", "content": "hi"}], session="나의 모험@끝")
+        (told,) = [each for each in strange.notices if "is new; there is no session" in each]
+        assert "'나의 모험@끝' is new; there is no session '나의 모험' that could have a timeline '끝'" in told
+        assert not [each for each in (await mail.begin("간다.")).notices if "is new" in each]
         await saga.timelines.fork("aria@example.com", None, "끝")
         entered = await thin(saga, "aria@example.com@끝", "간다.", "바람이 분다. 낙엽이 진다.")
         assert entered.parent.id == turn.id

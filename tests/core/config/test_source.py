@@ -37,6 +37,7 @@ def test_values_at_hand_and_nothing_are_relative_to_the_working_directory() -> N
         ("a: 1\nb: 2\na: 3\n", "line 3: a appears a second time"),
         ("server: {port: 1, port: 2}", "port appears a second time"),
         ("a: [1\n", "line 2, column 1: this is not valid YAML"),
+        ("a:\n\tb: 1\n", "line 2, column 1: .*'\\\\t' that cannot start any token; indent with spaces, not with tabs"),
         ("5: x", "the top level: the key 5 is no text"),
         ("server:\n  true: x", "server: the key True is no text"),
         (b"a: \xff", r"the text is not UTF-8 \(byte 3\)"),

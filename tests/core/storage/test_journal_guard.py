@@ -14,7 +14,8 @@ from saga_core import Saga
 from saga_core.counters import Counters
 from saga_core.errors import Closed, StoreCorrupt, StoreLocked, StoreTimeout, StoreUnavailable
 from saga_core.journal import keys
-from saga_core.storage import journal_guard
+from saga_core.play import play
+from saga_core.storage import journal_guard, late_calls
 from saga_core.storage.journal_guard import DAMAGED, ReadOnlyOnCorruption, UnavailableStore, keep_copy, tell_damage
 from saga_core.stores import Batch
 from tests.core.frontend import memory_config
@@ -206,3 +207,66 @@ async def test_a_journal_that_cannot_be_asked_for_its_format_is_told() -> None:
     async with Saga.open({"storage": {"profile": "memory"}}, stores={"state": Away()}, tolerant=True) as saga:
         assert "what waited is not taken up: " in saga.counters.degraded["background"]
         assert "it is away" in saga.counters.degraded["background"]
+
+
+class Stalls(MemoryState):
+    """A journal whose calls of one name do not end while it stalls."""
+
+    stalls = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.goes_on = asyncio.Event()
+
+    async def get(self, keys: Any) -> Any:
+        return await self._unless("get", super().get(keys))
+
+    async def commit(self, batch: Any, *, expected: Any = None) -> None:
+        await self._unless("commit", super().commit(batch, expected=expected))
+
+    async def _unless(self, name: str, call: Any) -> Any:
+        try:
+            if self.stalls == name:
+                await self.goes_on.wait()
+        except asyncio.CancelledError:
+            call.close()
+            raise
+        return await call
+
+
+async def test_a_commit_that_does_not_end_is_named_and_ends_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_calls, "LATE_SECONDS", 0.02)
+    store = Stalls()
+    async with asyncio.timeout(20), Saga.open(memory_config(), stores={"state": store}) as saga:
+        turn = await saga.begin([{"role": "user", "content": "I wait."}])
+        turn.replies[0].feed("Fog.")
+        await turn.commit()
+        store.stalls = "commit"
+        await asyncio.sleep(0.2)
+        hangs = "storage.state: memory has not answered `commit`"
+        assert saga.counters.degraded["storage.state.hangs"].startswith(f"{hangs} for 0.02 s")
+        with pytest.raises(StoreTimeout, match=f"cannot be compared within 0.2 s; {hangs}"):
+            await saga.maintenance.verify(patience=0.2)
+        store.goes_on.set()
+        assert (await saga.maintenance.verify()).equal
+
+
+async def test_a_read_that_does_not_end_is_named_with_its_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Stalls()
+    async with asyncio.timeout(20), Saga.open(memory_config(), stores={"state": store}) as saga:
+        await saga.begin([{"role": "user", "content": "I come in."}])
+        store.stalls = "get"
+        monkeypatch.setattr(play, "READ_SECONDS", 0.1)
+        turn = await saga.begin([{"role": "user", "content": "I wait."}])
+        assert turn.degraded == {"journal.read": "storage.state: memory has not answered `get` within 0.1 s"}
+        store.goes_on.set()
+
+
+async def test_a_graph_that_does_not_end_is_named_until_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(late_calls, "LATE_SECONDS", 0.01)
+    counters, goes_on = Counters(), asyncio.Event()
+    with late_calls.under_way(counters, "storage.graph", "mine", "apply"):
+        asyncio.get_running_loop().call_later(0.05, goes_on.set)
+        await goes_on.wait()
+        assert "storage.graph: mine has not answered `apply`" in counters.degraded["storage.graph.hangs"]
+    assert counters.degraded == {} == counters.calls

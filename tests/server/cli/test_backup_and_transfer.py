@@ -84,6 +84,10 @@ class TestBackup:
         assert well("verify").endswith("equal to the journal\n")
 
     def test_into_an_empty_place(self, here: Path) -> None:
+        lost = saga("backup", "folder/")
+        assert lost.exit_code == 2 and f"{here / 'folder'}: there is no such folder; make it" in lost.stderr
+        assert not (here / "folder").exists()
+        (here / "folder").mkdir()
         well("backup", "folder/")
         (file,) = (here / "folder").iterdir()
         assert file.name.startswith("saga-20") and file.suffix == ".db"

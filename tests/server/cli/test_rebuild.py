@@ -183,8 +183,6 @@ class TestTargets:
         "target",
         [
             "nope",
-            "state=sqlite",
-            "state=package.module:OBJECT",
             "package.module:OBJECT",
             "graph=chroma",
             "files",
@@ -195,6 +193,10 @@ class TestTargets:
     def test_what_is_no_target_is_refused(self, target: str) -> None:
         with pytest.raises(BadInput, match=r"is no target; give a profile .* or a backend .*graph=kuzu"):
             self.towards(target)
+
+    def test_the_journal_is_sent_to_the_command_that_moves_it(self) -> None:
+        with pytest.raises(BadInput, match=r"the journal is not rendered but moved: saga move --to state=rocks$"):
+            self.towards("state=rocks")
 
     @pytest.mark.parametrize("target", ["memory", "graph=memory"])
     def test_nothing_moves_into_memory(self, target: str) -> None:

@@ -178,6 +178,10 @@ class TestRefusals:
         [
             (("timelines", "누구"), "saga: there is no session '누구'"),
             (("compare", "나의 모험", "끝", "없음"), "has no turn and no timeline '없음'"),
+            (
+                ("compare", "나의 모험", "끝", "main"),
+                "; its timelines are 끝; give a turn's number or id for",
+            ),
             (("compare", "나의 모험", "끝"), "Missing argument 'OTHER'"),
             (("compare", "나의 모험", "끝", "끝", "--language", "xx"), f"'xx' is not known; use {', '.join(known())}"),
         ],
