@@ -69,11 +69,11 @@ def test_the_page_has_commands() -> None:
 @pytest.mark.parametrize("line", LINES)
 def test_every_command_of_operating_does_what_it_says(line: str, here: Path) -> None:
     command = line.split()[1]
+    (here / "safe").mkdir()
     if command in ("restore", "import"):  # they want what other commands made
         made = ("export", "my chat", "my-chat.jsonl") if command == "import" else ("backup", "kept.db")
         assert CliRunner().invoke(main, made).exit_code == 0
     if MADE in line:
-        (here / "safe").mkdir()
         (here / "kept.db").rename(here / "safe" / Path(MADE).name)
         shutil.rmtree(here / "saga-data")
     done = typed(line, here)
