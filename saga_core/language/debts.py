@@ -8,7 +8,7 @@ from enum import Flag, auto
 from functools import cache, lru_cache, reduce
 
 from saga_core.language.language import Language, any_of, every
-from saga_core.language.tables import SENTENCE_TITLE
+from saga_core.language.tables import NEVER, SENTENCE_TITLE
 from saga_core.language.tokens import begins_about, languages_in, mentions
 
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^;.!?。！？\n])+[.!?。！？]*")
@@ -86,6 +86,31 @@ def tells_deed(statement: str, name: str, confided: bool) -> bool:
     if not begins_about(statement, name):
         return False
     return not confided or _owned(name).match(statement) is None
+
+
+def is_subject(statement: str, name: str, confided: bool) -> bool:
+    """Whether a statement tells what somebody did or is, which she knows: it begins with her name, or with whose she is
+    and then her name, as "Wren's brother Pim" does. Or she is its doer elsewhere, unless it is ``confided``: "the
+    letter was written by Pim"."""
+    if tells_deed(statement, name, confided):
+        return True
+    head, _, rest = statement.partition(name)
+    topics = [pattern for each in languages_in(name) if (pattern := each.names.topic) != NEVER]
+    if _kin().fullmatch(head) is not None and (not topics or any(re.search(each, name + rest[:1]) for each in topics)):
+        return tells_deed(f"{name}{rest}", name, confided)
+    return not confided and _done_by(name).search(statement) is not None
+
+
+@cache
+def _kin() -> re.Pattern[str]:
+    """Matches what makes somebody somebody's, before her name: "Wren's brother"."""
+    possessives = "|".join(re.escape(word) for each in every() for word in each.names.possessives)
+    return re.compile(rf"[^\s,.;]{{1,20}}(?: [^\s,.;]{{1,20}})?(?:{possessives}) ?\w{{1,16}} ?")
+
+
+@lru_cache(maxsize=1_024)
+def _done_by(name: str) -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.done_by(re.escape(name))), re.I)
 
 
 @lru_cache(maxsize=1_024)

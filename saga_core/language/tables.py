@@ -623,6 +623,8 @@ class StoryWords(Table):
     """A clause that says from whom something is kept: somebody does not or must not know it."""
     whose: Pattern = NEVER
     """A sentence that begins by telling whose a character NAMED is."""
+    doer: Pattern = NEVER
+    """A statement in which NAMED did what it tells, although it begins with something else."""
     that: Pattern = NEVER
     """What stands between who says or knows something and what that is."""
     owed: Pattern = NEVER
@@ -686,6 +688,10 @@ class StoryWords(Table):
     def learning(self, named: str) -> str:
         """A pattern of the character being told something, or learning it."""
         return self.informed.replace("NAMED", named)
+
+    def done_by(self, named: str) -> str:
+        """A pattern of the character having done what a statement tells."""
+        return self.doer.replace("NAMED", named)
 
     def belonging(self, named: str) -> str:
         """A pattern of the character being somebody's: a daughter, a debtor."""

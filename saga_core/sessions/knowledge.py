@@ -13,7 +13,16 @@ from collections.abc import Collection, Mapping, Sequence
 from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
-from saga_core.language import AFTER_NO_TITLE, is_confided, learns, mentions, names_herself, tells_deed
+from saga_core.language import (
+    AFTER_NO_TITLE,
+    begins_about,
+    is_confided,
+    is_subject,
+    learns,
+    mentions,
+    names_herself,
+    staying,
+)
 from saga_core.model import (
     MOMENT,
     Audience,
@@ -353,12 +362,14 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     part of it that names nobody else, and not with what is hers, tells what she did, which she knows. So does whoever
     it names too and has come here with the one who did it, who was away: Tobin went to fetch Mina. A secret about her
     she may not know, nor whose she is. A remark that says that she was told, or has learned of it, tells what she
-    knows.
+    knows. That somebody who is here stays at this place, everybody here sees.
     """
     found: list[Unknown] = []
     last = state.present[-_MOST_HERE:]
     here = {who: each for who in last if (each := state.entities.get(who)) is not None and not each.dead}
     names = {who: each.names for who, each in here.items()}
+    place = state.entities.get(state.location or "")
+    places = place.names if place is not None else ()
     people: list[tuple[str, ...]] = []
     ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
@@ -380,7 +391,9 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
             statements = _statements(text, people)
         confided = is_confided(text)
         for statement in statements:
-            did = {who for who in names if _begins_about(statement, names[who], confided)}
+            did = {who for who in names if _is_subject(statement, names[who], confided)}
+            if any(staying(tuple(names[who]), place).match(statement) for who in did for place in places):
+                continue  # everybody here sees it
             came = set() if confided else {_came(live, state, ids[who], depth) for who in did} - {depth}
             for who in ignorant:
                 if not (
@@ -399,8 +412,12 @@ def _statements(text: str, people: Sequence[Sequence[str]]) -> list[str]:
     return [text[at:to].rstrip() for at, to in zip([0, *cuts], [*cuts, len(text)], strict=True)]
 
 
-def _begins_about(text: str, names: Sequence[str], confided: bool = False) -> bool:
-    return any(tells_deed(text, each, confided) and mentions(text, each) for each in names)
+def _begins_about(text: str, names: Sequence[str]) -> bool:
+    return any(begins_about(text, each) and mentions(text, each) for each in names)
+
+
+def _is_subject(text: str, names: Sequence[str], confided: bool) -> bool:
+    return any(mentions(text, each) and is_subject(text, each, confided) for each in names)
 
 
 def _learns(text: str, names: Sequence[str]) -> bool:

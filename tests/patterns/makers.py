@@ -83,6 +83,8 @@ def call_all() -> None:
     debts._negation()
     debts._confided()
     debts._owned("Mara")
+    debts._done_by("Mara")
+    debts.is_subject("Mara의 동생 미나는 있다", "미나", False)
     debts.staying(tuple(_NAMES), "mill")
     debts.names_herself("Mara says that she swims", ("Mara",))
     sources._denied()

@@ -446,3 +446,31 @@ async def test_who_is_told_of_a_death_with_respect_knows_it(told: str, knows: bo
         await chat.say(told, "윤덕수가 운다.", location="책방", present=("윤덕수",))
         asked = await chat.begin("할머니 장례는 어떻게 하지?")
         assert ("윤덕수 모르는 것: 옥분 할머니가" not in asked.context.text) is knows
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "knows"),
+    [
+        ("Mother Tansy", "the letter of the hull was written by Mother Tansy", True),
+        ("Pim", "Wren's brother Pim hides in the mill", True),
+        ("Pim", "Wren's letter to Pim was burned", False),
+        ("Mother Tansy", "Wren sat by Mother Tansy", False),
+        ("Captain Ruck", "Pim has stayed behind at Ruck's Chain", True),
+        ("Captain Ruck", "Pim hides the gold at Ruck's Chain", False),
+        ("서민재", "수연의 오빠 서민재는 살아서 숨어 있다", True),
+        ("서민재", "수연은 서민재가 죽었다고 믿는다", False),
+        ("옥분", "그 편지는 옥분이 쓴 것이다", True),
+    ],
+)
+async def test_who_a_remark_is_about_knows_it_and_who_is_here_is_seen_by_all(name: str, fact: str, knows: bool) -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "The inn is full.", "Tell a story.", "Be brief.")
+        everyone = ("Pim", "Captain Ruck", "Mother Tansy", "Wren", "서민재", "옥분", "수연")
+        await chat.say("In.", "All nod.", present=everyone, location="Ruck's Chain")
+        await chat.say("Out.", "Rain.", present=(), npc_separated=everyone, location="mill")
+        await chat.say("On.", "Rain.", present=(), location="mill", notes=fact)
+        turn = await chat.say("Back.", "They sit.", present=everyone, location="Ruck's Chain")
+        live = await saga.parts.live.get(turn.session.id)
+        state = await live.state(live.head)
+        ignorant = {state.name(each.who) for each in unknown_here(live, state, [(3, fact)])}
+        assert (name not in ignorant) is knows
