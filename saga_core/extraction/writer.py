@@ -25,6 +25,7 @@ from saga_core.language import (
     any_of,
     begins_about,
     caseless,
+    every,
     is_confided,
     is_debt,
     is_settled,
@@ -154,6 +155,10 @@ _BROKEN = re.compile(any_of(lambda each: each.statuses.broken))
 _GONE = re.compile(any_of(lambda each: f"{each.statuses.gone}|{each.statuses.broken}"))
 _LIES = re.compile(any_of(lambda each: each.statuses.lies), re.I)
 _NAME_AND_TURN = re.compile(r"(?P<name>.{1,80}?)(?P<last>[^\w]+\w{1,8})?[^\w]*(?<!\d)(?P<turn>\d{1,6})[^\W\d]{0,2}\W*")
+_CURRENCY = re.compile(any_of(lambda each: each.amounts.currency))
+_SUM = 100
+"""The least amount of money for a stack of something to be taken for it."""
+_WHOLE = re.compile("|".join(f"(?:{each.amounts.whole})" for each in every()), re.I)
 _COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 
@@ -527,9 +532,13 @@ class _Reports:
 
         A number at the end of a name is the quantity if the giver has nothing of the full name, but enough of the thing
         without the number. Conversely, a quantity is part of the name if the giver has a thing with it in its name.
+        "All silver" is as much as the giver has.
         """
         names = self.names
         hands = self.state.belongings.get(giver, {})
+        whole = _WHOLE.fullmatch(name) if quantity == 1 and not names.knows(Kind.ITEM, name) else None
+        if whole and (thing := names.held_by(giver, next(filter(None, whole.groups())))) is not None:
+            return thing, hands[thing].quantity
         thing = names.find(Kind.ITEM, name)
         if thing in hands and thing is not None:
             return thing, quantity
@@ -541,7 +550,16 @@ class _Reports:
             thing = names.find(Kind.ITEM, f"{name} {quantity}")
             if thing in hands and thing is not None and names.held_by(giver, name) in (None, thing):
                 return thing, 1
-        return names.held_by(giver, name) or self._told_of(hands, name) or names.ensure(Kind.ITEM, name), quantity
+        thing = names.held_by(giver, name) or self._told_of(hands, name) or self._cash(giver, name, quantity)
+        return thing or names.ensure(Kind.ITEM, name), quantity
+
+    def _cash(self, giver: str, name: str, quantity: int) -> str | None:
+        """The money from which a sum is paid, if one of the two has only the name of the currency: 현금 for 15000원. Of
+        nothing else has anybody hundreds."""
+        stacks = [each for each, own in self.state.belongings.get(giver, {}).items() if own.quantity >= quantity]
+        if quantity < _SUM or len(stacks) != 1:
+            return None
+        return stacks[0] if any(map(_CURRENCY.fullmatch, (name, self.state.name(stacks[0])))) else None
 
     def _told_of(self, hands: Iterable[str], name: str) -> str | None:
         """The only thing in ``hands`` of the same kind that the texts name: the brass key, for a reported "safe key".

@@ -325,6 +325,8 @@ class AmountWords(Table):
     """The same for counter words that are read only behind a name. Before one they mostly belong to it: 三节棍."""
     money: Pattern = NEVER
     """Things that are counted but never numbered. A bare number behind them is a quantity."""
+    whole: Pattern = NEVER
+    """All of a thing, with its name in a group."""
     numbers: Mapping[str, int] = _NO_NUMBERS
     """Numbers in words before a counter, longer words first."""
     named: Pattern = NEVER

@@ -550,8 +550,8 @@ class Names:
                 )
             )
         }
-        if len(beside) == 1 and (found := self._not_beside([*beside], name)):
-            return found[0]
+        if len(beside) == 1 and self._not_beside([*beside], name):
+            return beside.pop()
         if not beside and (found := self._in_card(name)) is not None and self._not_beside([found], name):
             return found
         if not beside and (found := self._entitled_otherwise(name)) is not None:

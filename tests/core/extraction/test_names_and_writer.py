@@ -818,3 +818,22 @@ def test_somebody_new_who_is_given_a_thing_is_somebody(who: str, told: str, more
     given = after(COMPASS, f"items_transferred: [{{item: brass compass, from: Pim, to: {who}}}]{more}", told=told)
     assert len(people(given)) == len(people(COMPASS)) + 1
     assert not hands(given, "pim")
+
+
+@pytest.mark.parametrize(
+    ("had", "lost", "left"),
+    [
+        ("silver x12", "all silver", {}),
+        ("silver coins x12", "all the silver", {}),
+        ("은화 x12", "은화 전부", {}),
+        ("銀貨 x12", "すべての銀貨", {}),
+        ("银币 x12", "所有银币", {}),
+        ("현금 5만 원", "15000원", {"현금": 35_000}),
+        ("50000원", "현금 15000원", {"원": 35_000}),
+        ("arrow x500", "15 coins", {"arrow": 500}),
+    ],
+)
+def test_all_of_a_thing_is_lost_and_a_sum_is_paid_of_the_money(had: str, lost: str, left: dict[str, int]) -> None:
+    before = hands(STATE)
+    state = after(STATE, f"items_gained: [{had}]", f"items_lost: [{lost}]")
+    assert {name: count for name, count in hands(state).items() if name not in before} == left
