@@ -122,7 +122,7 @@ class Prompting:
         if ours:
             turns = await _turns_before(place.live, place.parent, self.settings.config.session, start.now)
             messages, shown = _with_history(messages, turns), frozenset(turn.id for turn in turns)
-        withheld = 0
+        withheld, hidden = 0, shown & start.unseen
         if start.unseen:
             messages, withheld = _known_to_member(messages, [tree.get(turn) for turn in start.unseen])
             shown -= start.unseen
@@ -138,7 +138,7 @@ class Prompting:
                 nodes = [tree.get(turn) for turn in shown]
                 least = min((node.depth for node in nodes if node.reply_key in kept), default=None)
                 shown = frozenset(node.id for node in nodes if least is not None and node.depth >= least)
-        depths = [tree.get(turn).depth for turn in shown | (start.unseen if shown else frozenset())]
+        depths = [tree.get(turn).depth for turn in shown | (hidden if shown else frozenset())]
         missing = min(depths) - 1 if depths else tree.get(place.parent).depth
         arranged = Arranged(blocks)
         if self._carries(facts):

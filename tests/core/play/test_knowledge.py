@@ -681,3 +681,20 @@ async def test_a_member_is_not_told_an_event_that_is_a_secret_about_her(
         group.history.pop()
         await group.say(daughter, "I am back.", "Hi.", present=(father, daughter))
         assert secret not in prompt(await group.begin(daughter, "Well?"))
+
+
+async def test_a_turn_that_the_chat_no_longer_shows_is_not_shown_for_being_unknown() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        group = Group(saga)
+        await group.say("Odile", "I count the silver spoons of the house.", "One?", present=("Odile", "Pim"))
+        await group.say("Pim", "I whisper where the old well is.", "Two?", present=("Pim",), npc_separated=("Odile",))
+        await group.say("Pim", "I dig there and find a rusty key.", "Dig?", present=("Pim",))
+        for number in range(4):
+            await group.say(
+                "Odile", f"I tell story number {number} of the sea.", f"{number}?", present=("Odile", "Pim")
+            )
+        del group.history[:8]
+        nudge = {"role": "system", "content": NUDGE["en"].format(name="Odile")}
+        system = {"role": "system", "content": "You are Odile."}
+        turn = await saga.begin([system, *group.history, {"role": "user", "content": "And now?"}, nudge])
+        assert turn.context.missing == 4
