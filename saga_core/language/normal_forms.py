@@ -157,6 +157,7 @@ def alike(folded: str) -> str:
     return _SHOWS_NOTHING.sub("", folded).translate(_WIDE)
 
 
+@lru_cache(maxsize=4_096)
 def squash(text: str) -> str:
     """A key or word of a report in the form used for comparison: NFKC, case folded, letters with their marks and digits
     only. In some scripts the vowels are marks."""

@@ -52,14 +52,12 @@ def doubts(state: WorldState) -> Iterator[Doubt]:
     player = state.entities.get(state.player)
     if player is not None and player not in people:
         people.insert(0, player)
-    for at, late in enumerate(people):
-        for early in people[:at]:
-            if late.id == state.player:
-                late, early = early, late
-            if not _both_here(state, late.id, early.id) and any(
-                alike(one, other) for one in late.names for other in early.names
-            ):
-                yield Doubt(late.id, early.id)
+    here = {state.player, *state.present}
+    named = [(each.id, each.names, each.id in here) for each in people]
+    for at, (one, names, is_here) in enumerate(named):
+        for other, others, is_there in named[:at]:
+            if not (is_here and is_there) and any(alike(name, known) for name in names for known in others):
+                yield Doubt(other, one) if one == state.player else Doubt(one, other)
 
 
 def disguise(before: WorldState, after: WorldState, who: str, reply: str) -> Doubt | None:
@@ -137,10 +135,6 @@ def made_one(state: WorldState, gone: str, into: str) -> Iterator[Event]:
         return
     if is_nameless(other) and not is_nameless(one):
         yield deltas.Renamed(into, one.name)
-
-
-def _both_here(state: WorldState, one: str, other: str) -> bool:
-    return all(each == state.player or each in state.present for each in (one, other))
 
 
 def _may_be(one: str, other: str) -> bool:

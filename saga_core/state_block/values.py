@@ -81,7 +81,7 @@ def is_nothing(scalar: Scalar, templates: Placeholders = NONE, *, bracketed: boo
     text = strip_emphasis(scalar.text.strip())
     return any(
         _NOTHING_SIGNS.fullmatch(each) or squash(each) in _NOTHING_WORDS or templates.holds(each, bracketed=bracketed)
-        for each in (text, split_remark(text)[0])
+        for each in dict.fromkeys((text, split_remark(text)[0]))
     )
 
 
