@@ -21,6 +21,7 @@ _LINE = re.compile(
 )
 _NOTE = re.compile(r"[^\n.。!！?？;；,，、]+")
 _QUOTES = " \t.\"'“”‘’「」『』"
+_COPULA = 3
 _CLAUSE = re.compile(r"[.。!?！？;；]")
 _COMMA = re.compile(r"[,，、/·&＆(（]")
 _AND = re.compile(r"\band ")
@@ -160,8 +161,11 @@ def _is_called(name: str, known: str, clause: str) -> bool:
         return pattern_of("object").match(rest[:1]) is None
     of = (f"{known}{link}" for link in name_words("possessives"))
     behind = (part for part in (clause.partition(each)[2].lstrip() for each in of) if part)
-    label = any(fold_name(part).startswith(tuple(labels())) for part in behind)
-    return label and (not head or clause.rstrip(_QUOTES).endswith(name))
+    named = [fold_name(part) for part in behind]
+    found = next((part.removeprefix(each) for part in named for each in labels() if part.startswith(each)), None)
+    # Between the label and a name that follows it stands nothing, or a short verb as in 별명은 and "nickname is".
+    last = fold_name(clause.rstrip(_QUOTES)).endswith(fold_name(name))
+    return found is not None and (not head or (last and len(found) - len(fold_name(name)) <= _COPULA))
 
 
 def _spaced(text: str) -> bool:
