@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from saga_server.doctor import examination
-from saga_server.http import ClientRequest, Door, Doors, Incoming, ReplyFormat, door, plays
+from saga_server.http import ClientRequest, Door, Doors, Incoming, PathPattern, ReplyFormat, door, plays
 from saga_server.http.door import BASES
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -184,6 +184,13 @@ async def test_a_door_that_cannot_be_loaded_leaves_the_others_working(
 def test_paths_that_would_not_be_served_are_refused(paths: Any, told: str) -> None:
     with pytest.raises((TypeError, ValueError), match=re.escape(told)):
         Doors().add("mine", Door(paths=paths))
+
+
+@pytest.mark.parametrize("regex", ["/mine/.*", re.compile(b"/mine")])
+def test_a_pattern_that_cannot_be_matched_is_refused(regex: Any) -> None:
+    pattern = PathPattern(regex=regex, methods={}, template="/mine/{name}")
+    with pytest.raises(TypeError, match=r"cannot be matched; give PathPattern a regex of re.compile"):
+        Doors().add("mine", Door(patterns=[pattern]))
 
 
 class Texts(ReplyFormat):
