@@ -107,7 +107,10 @@ class Language(_Words, _Texts):
     def _file(self, name: str) -> dict[str, Any]:
         folder = import_module(f"{__package__}.{self.tag}")
         text = (Path(folder.__path__[0]) / name).read_text(encoding="utf-8")
-        found = tomllib.loads(text)
+        try:
+            found = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{self.tag}/{name}: {error}; keys in other than Latin letters stand in quotes") from error
         own = found.pop("fragments", {})
         if "«" not in text:
             return found

@@ -64,6 +64,14 @@ def test_a_wrong_row_is_refused(rows: dict[str, object], says: str) -> None:
         WORDS["names"](rows, "words.toml: [names]")
 
 
+def test_a_file_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "[past]\nномер = 1\n")
+    with pytest.raises(
+        ValueError, match=r"en/words\.toml: Invalid .*at line 2.*; keys in other than Latin letters stand"
+    ):
+        _ = Language("en").past
+
+
 def test_a_missing_text_is_refused() -> None:
     with pytest.raises(ValueError, match=re.escape("[request] lacks the row 'lead'; copy it from the file of another")):
         TEXTS["request"]({}, "[request]")
