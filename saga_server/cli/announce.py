@@ -15,7 +15,7 @@ from saga_core.config import Config
 from saga_core.errors import StoreError
 from saga_core.storage import DAMAGED
 from saga_server.process import READY_AT, publish_address, withdraw_address
-from saga_server.terminal import counted
+from saga_server.terminal import counted, on_one_line
 
 if TYPE_CHECKING:
     from saga_server.server import Server
@@ -44,7 +44,7 @@ def announce(server: Server) -> None:
         ("narrator", _narrator(server)),
         ("stores", _stores(server)),
         ("data", str(server.config.data_dir)),
-        ("worlds", ", ".join(server.saga.worlds.names()) or "none yet"),
+        ("worlds", ", ".join(map(on_one_line, server.saga.worlds.names())) or "none yet"),
     ]
     config = server.config
     if sys.stdout.isatty() and not _logged(config):

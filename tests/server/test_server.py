@@ -116,6 +116,17 @@ class TestAnnouncing:
         assert "mine, from openai (http://127.0.0.1:1/v1)" in out
         assert "geheim" not in out
 
+    async def test_the_name_of_a_world_moves_no_cursor(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        wood = tmp_path / "worlds" / "red\x1b[31m\nwood"
+        wood.mkdir(parents=True)
+        (wood / "WORLD.md").write_text("# A wood\n")
+        async with server() as running:
+            announce(running)
+        assert "red\\x1b[31m\\x0awood" in capsys.readouterr().out
+
     def test_what_was_not_done_is_said(self, capsys: pytest.CaptureFixture[str]) -> None:
         farewell(Config(), DrainReport(3, (Waiting("s", "t", "project", "the disk is full"),)))
         out = capsys.readouterr().out

@@ -123,12 +123,12 @@ function fail(error) {
 async function correct(at, wanted) {
   const body = Object.fromEntries(Object.entries(wanted).map(([name, value]) => [name, String(value)]));
   try {
-    const { tag } = await ask("GET", `api/sessions/${at.session}/changes`);
+    const { tag } = await ask("GET", `api/sessions/${part(at.session)}/changes`);
     // A correction of the newest reply also holds for others in its place; SAGA finds out where it belongs. What is
     // added holds from before that reply.
-    const { head } = await ask("GET", `api/sessions/${at.session}`);
+    const { head } = await ask("GET", `api/sessions/${part(at.session)}`);
     const { turn } = at;
-    await ask("POST", `api/sessions/${at.session}/changes`, { query: { kept: 1 }, body: turn && turn !== head ? { ...body, turn } : body, tag });
+    await ask("POST", `api/sessions/${part(at.session)}/changes`, { query: { kept: 1 }, body: turn && turn !== head ? { ...body, turn } : body, tag });
     await draw();
   } catch (error) {
     fail(error);
@@ -137,8 +137,8 @@ async function correct(at, wanted) {
 
 async function undo(at, change) {
   try {
-    const { tag } = await ask("GET", `api/sessions/${at.session}/changes`);
-    await ask("DELETE", `api/sessions/${at.session}/changes/${part(change)}`, { tag });
+    const { tag } = await ask("GET", `api/sessions/${part(at.session)}/changes`);
+    await ask("DELETE", `api/sessions/${part(at.session)}/changes/${part(change)}`, { tag });
     await draw();
   } catch (error) {
     fail(error);
@@ -228,7 +228,7 @@ export async function draw(options) {
     if (here?.session !== at?.session) box("form").replaceChildren();
     here = at;
     if (at === null) return fail(null);
-    const base = `api/sessions/${at.session}`;
+    const base = `api/sessions/${part(at.session)}`;
     const [lines, known, changes, session] = await Promise.all([
       ask("GET", `${base}/lines`, { query: { turn: at.turn } }), ask("GET", `${base}/entities`), ask("GET", `${base}/changes`), ask("GET", base),
     ]);
@@ -244,7 +244,7 @@ export async function draw(options) {
     box("why").replaceChildren(...why(told));
     const warnings = [...at.notices, ...turn.problems];
     box("warnings").replaceChildren(...(warnings.length ? warnings.map((each) => el("p", { class: "saga-bad" }, each)) : [el("p", { class: "saga-none" }, t("nothing"))]));
-    box("pages").href = `${host.address()}/ui/#/now?session=${at.session}`;
+    box("pages").href = `${host.address()}/ui/#/now?session=${part(at.session)}`;
     box("panel-turn").dataset.turn = lines.turn_id;
     fail(null);
   } catch (error) {
