@@ -343,7 +343,10 @@ def _settled(draft: Draft, event: deltas.Settled) -> None:
 
 def _scheduled(draft: Draft, event: deltas.EventScheduled) -> None:
     if draft.entity(event.event, Kind.EVENT) is not None:
-        draft.changed["schedule"] = curated.scheduled(draft.view("schedule"), event, draft.depth)
+        before = draft.view("schedule")
+        after = draft.changed["schedule"] = curated.scheduled(before, event, draft.depth)
+        for lost in before.keys() - after.keys():
+            draft.problem(f"{before[lost].name!r} is scheduled no more: a story keeps the latest {len(after)}")
 
 
 def _closed(draft: Draft, event: deltas.EventClosed) -> None:

@@ -11,6 +11,7 @@ from saga_core import codec
 from saga_core.model.deltas import (
     AttributeSet,
     Event,
+    EventScheduled,
     EventTriggered,
     HpChanged,
     Introduced,
@@ -31,7 +32,7 @@ from saga_core.model.draft import Draft
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
 from saga_core.model.folding import fold
 from saga_core.model.tree import Delta, ReportStatus, Source
-from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, WorldState
+from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_PROBLEMS, MAX_SCHEDULED, WorldState
 from tests.core.model.generated import delta_values
 
 
@@ -223,6 +224,15 @@ def test_unknown_ids_and_wrong_kinds_are_problems() -> None:
     assert "unknown id 'nobody'" in problems(state)
     assert "'크룩' is of kind character, not event" in problems(state)
     assert state.whereabouts == START.whereabouts
+
+
+def test_an_event_that_is_scheduled_no_more_is_a_problem() -> None:
+    bells = {f"e{number}": Entity(f"e{number}", Kind.EVENT, f"bell {number}") for number in range(MAX_SCHEDULED + 1)}
+    state = evolve(START, entities={**START.entities, **bells})
+    *first, last = (EventScheduled(id_, each.name) for id_, each in bells.items())
+    full = after(*first, state=state)
+    assert problems(full) == ""
+    assert problems(after(last, state=full)) == "'bell 0' is scheduled no more: a story keeps the latest 32"
 
 
 def test_an_event_involves_the_player_and_those_present() -> None:
