@@ -123,9 +123,10 @@ class Doors:
         """Add a door. Raises ``TypeError`` for anything else, and ``ValueError`` if a path is none or is taken."""
         if not isinstance(door, Door):
             raise TypeError(f"a {type(door).__name__}, and no saga_server.http.Door")
-        for each in door.patterns:
+        patterns: Sequence[Any] = door.patterns
+        for each in patterns:
             regex = each.regex if isinstance(each, PathPattern) else None
-            if not (isinstance(regex, re.Pattern) and isinstance(regex.pattern, str)):
+            if not isinstance(getattr(regex, "pattern", None), str):
                 raise TypeError(f"the pattern {each!r} cannot be matched; give PathPattern a regex of re.compile('…')")
         served: list[tuple[str, Any]] = [(each.template, each.methods) for each in door.patterns]
         for path, methods in (*door.paths.items(), *served):
