@@ -17,6 +17,9 @@ _REFUSALS = (BadInput, NotFound, NotSupported, ScopeMismatch)
 _REMEMBERED = 1_024
 """How many names of scopes that were too large are kept, so that their load is not attempted again."""
 
+CLOSING_SECONDS = 20.0
+"""How long a cache that is closed waits for calls of the store, whose data can be made anew."""
+
 
 class Image(Protocol):
     """The contents of a scope in memory."""
@@ -187,11 +190,13 @@ class ScopeCache(Generic[D]):
             self._disowned.update({scope} & self._loading.keys())
 
     async def close(self) -> None:
-        """Reject further calls, and wait for the writes and loads in progress."""
+        """Reject further calls, and wait for the writes and loads in progress. One that does not end is cancelled."""
         self._closed = True
         self.forget()
         if self._running:
-            await asyncio.wait(self._running)
+            _, hanging = await asyncio.wait(self._running, timeout=CLOSING_SECONDS)
+            for task in hanging:
+                task.cancel()
 
     def _start(self, work: Coroutine[Any, Any, R]) -> asyncio.Task[R]:
         task = asyncio.get_running_loop().create_task(work)

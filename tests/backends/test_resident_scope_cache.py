@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from attrs import define, field
 
+from saga_backends.resident import scope_cache
 from saga_backends.resident.scope_cache import ScopeCache
 from saga_core.errors import BadInput, Closed, NotFound, StoreError
 
@@ -336,6 +337,18 @@ async def test_what_is_forgotten_during_its_load_is_not_kept(name: str | None) -
     shelf.gate.set()
     assert await reader == ["a"]  # it asked before
     assert await words(cache, "s") == ["a", "by another process"]
+
+
+async def test_close_ends_although_a_write_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scope_cache, "CLOSING_SECONDS", 0.05)
+    shelf = Shelf(gate=asyncio.Event())
+    cache = cache_of(shelf)
+    writing = asyncio.create_task(write(cache, shelf, "s", "a"))
+    await until(lambda: shelf.adds == 1)
+    async with asyncio.timeout(5):
+        await cache.close()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
 
 
 async def test_close_waits_for_writes_and_refuses_the_rest() -> None:
