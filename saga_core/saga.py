@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, evolve, field
 
 from saga_core import registry
+from saga_core.arguments import check_argument, check_awaited, checks_arguments
 from saga_core.assembly import OpenArguments, Parts, assemble, assemble_ephemeral, in_memory
 from saga_core.background import DrainReport
 from saga_core.catalog import Memory, Sessions, Timelines
 from saga_core.config import Config, load_config
 from saga_core.context import ContextSource
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, Closed, NotFound, StoreError, check_argument, check_awaited, checks_arguments
+from saga_core.errors import BadInput, Closed, NotFound, StoreError
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
 from saga_core.play import PendingTurn, Play, Request

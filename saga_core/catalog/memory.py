@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import asdict, define, evolve, field
 
+from saga_core.arguments import checks_arguments
 from saga_core.background import Supervisor
 from saga_core.catalog.correction_points import CorrectionPoint, correction_points
 from saga_core.catalog.entity_page import entity_page
@@ -23,7 +24,7 @@ from saga_core.catalog.standing_rules import end_rule, proposal_of, proposals, p
 from saga_core.catalog.who_stays import who_stays
 from saga_core.codec import to_plain
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, NotFound, StoreError, checks_arguments
+from saga_core.errors import BadInput, NotFound, StoreError
 from saga_core.ids import IdSource
 from saga_core.model import (
     ACCEPT,

@@ -9,11 +9,12 @@ from types import MappingProxyType
 
 from attrs import define, field, frozen
 
+from saga_core.arguments import checks_arguments
 from saga_core.background import Supervisor
 from saga_core.billing import Account, Bill
 from saga_core.config import Settings
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, NotFound, SagaError, StoreCorrupt, StoreError, checks_arguments
+from saga_core.errors import BadInput, NotFound, SagaError, StoreCorrupt, StoreError
 from saga_core.ids import IdSource
 from saga_core.journal import Journal, Keep, Ledger, Removal, make_root, uproot
 from saga_core.language import clean_name

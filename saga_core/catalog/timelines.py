@@ -7,11 +7,12 @@ from typing import Any
 
 from attrs import asdict, define, evolve, field, frozen
 
+from saga_core.arguments import checks_arguments
 from saga_core.catalog.lines import effect
 from saga_core.catalog.sessions import LettingGo, Sessions
 from saga_core.context import RecentContexts
 from saga_core.counters import Counters
-from saga_core.errors import BadInput, Conflict, checks_arguments
+from saga_core.errors import BadInput, Conflict
 from saga_core.ids import is_turn_id
 from saga_core.journal import Journal, Ledger, Removal, keys
 from saga_core.language import clean_name, known, language_of, primary

@@ -11,8 +11,9 @@ from typing import Any
 
 from attrs import asdict, define, frozen
 
+from saga_core.arguments import checks_arguments
 from saga_core.background import DrainReport, Foreground, Supervisor, Waiting
-from saga_core.errors import BadInput, NotSupported, checks_arguments
+from saga_core.errors import BadInput, NotSupported
 from saga_core.jobs.backfill import Backfill
 from saga_core.jobs.chapters import Chapters
 from saga_core.jobs.extraction import ExtractionJob

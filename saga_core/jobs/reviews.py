@@ -16,10 +16,11 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from saga_core.arguments import check_argument
 from saga_core.background import DONE, Foreground, Step, Supervisor, Waiting
 from saga_core.capabilities import Capability
 from saga_core.counters import Counters, set_log_context
-from saga_core.errors import BadInput, LeaseLost, NotFound, QuotaExceeded, SagaError, check_argument, in_words
+from saga_core.errors import BadInput, LeaseLost, NotFound, QuotaExceeded, SagaError, in_words
 from saga_core.foreign import foreign
 from saga_core.hosting import Admission
 from saga_core.ids import IdSource

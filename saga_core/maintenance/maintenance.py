@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from attrs import define
 
-from saga_core.errors import check_argument, checks_arguments
+from saga_core.arguments import check_argument, checks_arguments
 from saga_core.imports import Source
 from saga_core.maintenance.forget import (
     Gone,

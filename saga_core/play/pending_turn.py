@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from attrs import Factory, define, evolve, field
 
 from saga_core import extraction
+from saga_core.arguments import check_argument
 from saga_core.billing import Bill
 from saga_core.context import TurnContext
-from saga_core.errors import BadInput, check_argument
+from saga_core.errors import BadInput
 from saga_core.language import nfc
 from saga_core.messages import Block, Origin, PromptPlan
 from saga_core.model import Session, Turn, TurnKind

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from attrs import frozen
 
-from saga_core.errors import BadInput, StoreError, check_argument
+from saga_core.arguments import check_argument
+from saga_core.errors import BadInput, StoreError
 from saga_core.model import Event, Fact, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
 from saga_core.sessions import LiveSession, Perspective

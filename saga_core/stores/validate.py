@@ -18,8 +18,9 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
 from typing import Any, Protocol
 
+from saga_core.arguments import check_awaited
 from saga_core.capabilities import Capability
-from saga_core.errors import BadInput, NotFound, ScopeMismatch, check_awaited
+from saga_core.errors import BadInput, NotFound, ScopeMismatch
 from saga_core.stores.curator import Curator, Remembering
 from saga_core.stores.filters import And, Compare, Exists, Filter, Not, Or, Within, check_filter
 from saga_core.stores.graph import Edge, EdgeKey, GraphStore, Mutation, NativeExpand, Node, RawQuery

@@ -7,11 +7,12 @@ from typing import Any
 
 from attrs import define, evolve, field
 
+from saga_core.arguments import checks_arguments
 from saga_core.background import Supervisor
 from saga_core.capabilities import Capability
 from saga_core.config import Settings
 from saga_core.context import ContextReader, RecentContexts, TurnContext, explain_context
-from saga_core.errors import NotFound, NotSupported, checks_arguments
+from saga_core.errors import NotFound, NotSupported
 from saga_core.journal import Journal
 from saga_core.model import Turn, WorldState
 from saga_core.projection import GraphImage, describe_state, graph_words

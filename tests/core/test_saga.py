@@ -294,7 +294,8 @@ async def test_an_abandoned_turn_is_not_recorded(saga: Saga, chat: Frontend) -> 
     first = await chat.say("광장을 둘러본다.", "사람들이 북적인다. 약초 냄새가 난다.")
     turn = await chat.begin("간다.")
     await turn.abandon()
-    assert await turn.commit() == ()
+    with pytest.raises(BadInput, match="this turn was abandoned; begin it again"):
+        await turn.commit()
     assert len((await saga.views.tree(first.session.id))["nodes"]) == 2
 
 

@@ -30,7 +30,7 @@ async def test_a_turn_is_called_by_its_id_its_timeline_or_its_number_on_the_acti
 
 @pytest.mark.parametrize("name", ["3", "7", "-1", "t9", "", "²", "１", "12345678901", "tower"])
 async def test_what_there_is_not_is_told_with_what_there_is(live: LiveSession, name: str) -> None:
-    with pytest.raises(NotFound, match=r"the turns of its active path are 0 to 2$"):
+    with pytest.raises(NotFound, match=r"the turns of its active path are 0 to 2, its last is t2; its timelines are "):
         turn_named(live, name)
 
 
