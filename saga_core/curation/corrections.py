@@ -301,7 +301,16 @@ def _settle(desk: _Desk) -> tuple[Event, ...]:
     allowed = (TWO,) if desk.text("finding").startswith(ONE_PERSON) else VERDICTS
     if verdict not in allowed:
         raise BadInput(f"verdict: {verdict!r} is not allowed; give one of {', '.join(allowed)}")
-    return (deltas.Settled(desk.text("finding"), verdict, desk.text("note")),)
+    settled = deltas.Settled(desk.text("finding"), verdict, desk.text("note"))
+    return (settled, *(_given_back(desk.state, settled.key) if allowed == (TWO,) else ()))
+
+
+def _given_back(state: WorldState, finding: str) -> Iterator[Event]:
+    """What two who are two people lose: as another name, each the name of the other."""
+    two = [each for who in finding.split(":")[1:] if (each := state.entities.get(who)) is not None]
+    for whole, bearer in (two, two[::-1]) if len(two) > 1 else ():
+        if bearer.name in whole.aliases:
+            yield deltas.Split(whole.id, bearer.name, bearer.id)
 
 
 def _remember(desk: _Desk) -> tuple[Event, ...]:

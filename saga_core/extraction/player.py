@@ -176,8 +176,8 @@ def _from_dealings(
     Such a name has the player's given name, or stands in the text about her ("nobody has ever called her anything but
     Joss"), or the reply addresses somebody by it and tells of nobody. A report that calls the player by a known name
     means others by these names. Two of them in one event are two people. Who is listed as company is none of them,
-    unless the narrator lists the player too, or has never named the player and does not tell of them: who says "you"
-    names the player in speech and in the report alone. Who is ``apart`` never is.
+    unless the narrator lists the player too, or has never named the player and lists somebody new, of whom only the
+    text about the player tells. Who is ``apart`` never is.
     """
     pairs = list(dealing(fields))
     own = set(map(fold_name, names))
@@ -191,10 +191,11 @@ def _from_dealings(
     untold = {each for each in here if not mentions(narration, each)}
     if not prose or len(untold) == len(here) or not (is_listed or not _is_named(state)):
         untold = set()  # where the narration tells of nobody who is listed, it shows nothing
+    untold.difference_update(*(map(fold_name, each.names) for each in state.of_kind(Kind.CHARACTER)))
     met = apart | (known - listed if is_listed else known - untold)
 
     def is_called(name: str) -> bool:
-        is_told = mentions(narration, name) or any(fold_name(name) in each for each in listed - untold)
+        is_told = mentions(narration, name) or any(fold_name(name) in each for each in (*listed, *strangers))
         return not is_told and is_addressed(name, prose)
 
     found: dict[str, str] = {}

@@ -79,6 +79,8 @@ _CAPITALS = re.compile(
 _KEY = re.compile(r"[ \t>*#•·\-–—\[]{0,12}(?P<key>[^:：\n]{1,20}?)[ \t*]{0,4}[:：][ \t*]{0,4}(?P<value>[^\n]{1,80})")
 _LONGEST = 40_000
 _MOST_ENTRIES = 200
+_LONGEST_PARTICLE = 3
+"""The letters of a word that may be written small within a name: von, the."""
 _BESIDE = 12
 """The characters before a quoted name in which a text may say whose it is: Tobias calls Mags "the Boss"."""
 
@@ -526,12 +528,15 @@ def _of_sheet(sheet: list[tuple[str, str]]) -> Iterator[CardEntry]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text may be a name: at most four words, in Latin script with a capital first and last."""
+    """Whether a text may be a name: at most four words, in Latin script with a capital first and last, and only short
+    words written small between them: "Dario loves Ines" is none."""
     words = text.split()
     if not words or len(words) > 4 or len(text) > 40 or any(map(str.isdigit, text)):
         return False
     if caseless(text):
         return all(len(part) <= 12 for part in text.split("・"))
+    if not all(word[0].isupper() or len(word) <= _LONGEST_PARTICLE for word in words[1:-1]):
+        return False
     return (words[0] == "the" or words[0][0].isupper()) and words[-1][0].isupper()
 
 

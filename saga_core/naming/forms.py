@@ -233,6 +233,17 @@ def is_relative(one: list[str], known: list[list[str]]) -> bool:
     return is_family and mine[0] not in {word for each in known for word in each[:-1] or each}
 
 
+def has_one_middle(name: str, known: Iterable[str]) -> bool:
+    """Whether a name and one that is ``known`` have the same first and last word, and only one of them a word between:
+    Maestro Anselmi, and Maestro Bruno Anselmi. Only names with capitals, and only if no other word is known there."""
+    spelled = [each.split(" ") for each in (name, *known)]
+    first, last = spelled[0][0], spelled[0][-1]
+    alike = [each for each in spelled if each[0] == first and each[-1] == last]
+    if is_title(fold(last)) or not all(word.isalpha() and word.istitle() for each in alike for word in each):
+        return False
+    return {len(each) for each in alike} == {2, 3} and len({each[1] for each in alike if len(each) == 3}) == 1
+
+
 def _full(words: list[str]) -> list[str]:
     """The words of a name in Latin script without titles, epithets and particles; empty for other scripts."""
     plain = [word for word in untitled(words[: len(words) - len(_epithet(words))]) if word not in _BETWEEN]

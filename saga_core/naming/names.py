@@ -31,6 +31,7 @@ from saga_core.naming.forms import (
     contradicts,
     fold,
     forms,
+    has_one_middle,
     indefinite,
     is_relative,
     is_title,
@@ -409,7 +410,7 @@ class Names:
         if kind is not Kind.CHARACTER:
             return None
         found = self._titled(name) or self._by_title(name) or self._by_evidence(name) or self._by_office(name)
-        return found or self._in_latin(name)
+        return found or self._by_first_word(name) or self._in_latin(name)
 
     def _nicknamed(self, name: str, nickname: str) -> list[str]:
         """The ids of those who are known by a name, and of those known by the nickname in it and no other full name:
@@ -507,6 +508,16 @@ class Names:
         where = state.whereabouts.get(found)
         is_here = found in state.present or (where is not None and where.place == state.location)
         return found if is_here or found in self._fresh or self._is_named_in_full(found) else None
+
+    def _by_first_word(self, name: str) -> str | None:
+        """The one character whose name in several words begins with the word behind an article: "the Maestro"."""
+        word = bare(clean_name(name))
+        if word == clean_name(name) or indefinite(name) or " " in word or not word.istitle() or is_title(word):
+            return None
+        named = ((each.id, known.split(" ")) for each in self._every(Kind.CHARACTER) for known in each.names)
+        fits = {id_ for id_, words in named if len(words) > 1 and words[0] == word}
+        left = self._not_beside(sorted(fits), name) if len(fits) == 1 else []
+        return left[0] if left and not self._is_anothers(left[0], name) else None
 
     def _has_office(self, id_: str, office: str) -> bool:
         return any(office in offices_in(known) for known in self._names_of([id_]))
@@ -673,7 +684,12 @@ class Names:
             near = {each for found in bearers if len(found) <= _COMMON for each in found}
             if len(near) > _NEAR:
                 continue
-            fits = {id_ for id_, known in near if _is_same(tuple(words), known) and not self.is_other(id_, words)}
+            fits = {
+                id_
+                for id_, known in near
+                if (_is_same(tuple(words), known) or has_one_middle(form, self._names_of([id_])))
+                and not self.is_other(id_, words)
+            }
             fits = {id_ for id_ in fits if not self._is_anothers(id_, name)}
             titles = set(words) - set(untitled(words))
             entitled = {id_ for id_, known in near if id_ in fits and titles & set(known)}

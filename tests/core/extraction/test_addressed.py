@@ -10,6 +10,10 @@ from saga_core.model import WorldState, fold
 from saga_core.model.entities import Entity, Kind, Placement
 from saga_core.state_block import read_reply
 
+P = "present: [Zorka, Milo, Ines]\n"
+MET = ('"The seventh," says Zorka. Milo puts his spanner down, and Ines bites her lip.', f"location: hall\n{P}")
+GIVES = f"{P}items_transferred: [{{item: key, from: Milo, to: Ines}}]"
+LOVES = f"{P}relationship_changes: [{{from: Milo, to: Ines, type: love, delta: 3}}]"
 START = WorldState(
     player="p",
     entities={"p": Entity("p", Kind.CHARACTER, "Wren Mar", (), {"is_player": True, "persona": "Wren Mar"})},
@@ -18,10 +22,14 @@ START = WorldState(
 OWES = "npc_met: [Dov]\nrelationship_changes: [{from: Dov, to: Chief, type: trust, delta: 1}]"
 
 
-def names_of_player(prose: str, block: str, card: str = "") -> tuple[str, ...]:
+def played(state: WorldState, prose: str, block: str, card: str = "") -> WorldState:
     reading = read_reply(f"{prose}\n\n```state\n{block}\n```")
-    delta = read_delta(reading, START, player_name="Wren Mar", told=f"I nod.\n{prose}", words="I nod.", card=card)
-    return fold(START, delta, turn="t", depth=1).entities["p"].names
+    delta = read_delta(reading, state, player_name="Wren Mar", told=f"I nod.\n{prose}", words="I nod.", card=card)
+    return fold(state, delta, turn="t", depth=state.depth + 1)
+
+
+def names_of_player(prose: str, block: str, card: str = "") -> tuple[str, ...]:
+    return played(START, prose, block, card).entities["p"].names
 
 
 def test_who_is_addressed_alone_is_the_player() -> None:
@@ -39,6 +47,21 @@ def test_who_is_addressed_alone_is_the_player() -> None:
 )
 def test_others_are_not(prose: str) -> None:
     assert "Chief" not in names_of_player(prose, OWES)
+
+
+@pytest.mark.parametrize("block", [GIVES, LOVES])
+@pytest.mark.parametrize("said", ["To you, Ines.", "Thank you, Ines, I forgot.", "Here, Ines.", "You, Ines?"])
+@pytest.mark.parametrize(
+    "card", ["", "Wren Mar loves Ines.", "Ines is Wren Mar's sister.", "Zorka, Milo and Ines work with Wren Mar."]
+)
+def test_who_is_listed_beside_others_and_addressed_by_one_of_them_is_nobody_else(
+    card: str, said: str, block: str
+) -> None:
+    said = f'"{said}" Milo rubs his head.'
+    for before in (START, played(START, *MET, card)) if not card else (played(START, *MET, card),):
+        state = played(before, said, block, card)
+        assert "Ines" not in state.entities["p"].names
+        assert "Ines" in [state.name(who) for who in state.present]
 
 
 def test_a_listed_name_of_which_only_the_report_tells() -> None:

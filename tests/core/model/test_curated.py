@@ -163,6 +163,15 @@ def test_a_name_goes_back_to_who_bears_it_already() -> None:
     assert (after.whereabouts, after.met) == (STATE.whereabouts, STATE.met)
 
 
+def test_two_people_each_have_their_own_name_again() -> None:
+    entities = {**STATE.entities, "p": character("p", "아리아", "에르겐", "그림자")}
+    asked = deltas.Found("one_person:b:p", "one_person", "One person?")
+    state = fold(evolve(STATE, entities=entities), Delta((asked,)), turn="t2", depth=10)
+    after = fold(state, Delta(correct(state, "settle", {"finding": asked.key, "verdict": "two"})), turn="t3", depth=11)
+    assert after.findings[-1].verdict == "two"
+    assert (after.entities["p"].aliases, after.entities["b"]) == (("그림자",), STATE.entities["b"])
+
+
 def test_who_is_split_off_the_player_is_nowhere_yet() -> None:
     state = evolve(STATE, entities={**STATE.entities, "p": character("p", "아리아", "그림자")})
     found = curated.split(state, deltas.Split("p", "그림자", "f"))

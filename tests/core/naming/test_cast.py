@@ -155,3 +155,12 @@ def test_the_player_is_known_by_the_nickname_that_only_the_persona_tells() -> No
     names = Names(state, evidence=Evidence(card=card))
     assert [names.find(Kind.CHARACTER, each) for each in ("Dez", "Nines", "Okafor", "Rask")] == ["p", "n", "p", None]
     assert names.ensure(Kind.CHARACTER, "Dez") == "p"
+
+
+@pytest.mark.parametrize("text", ["Dario loves Ines.", "Dario married Ines, his cousin."])
+def test_a_sentence_about_two_is_no_name_of_one(text: str) -> None:
+    assert entry_of(text, "Ines") is None
+
+
+def test_particles_are_written_small_within_a_name() -> None:
+    assert entry_of("Ludwig von der Au: a count.", "Ludwig") is not None

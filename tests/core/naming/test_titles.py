@@ -24,6 +24,9 @@ def found(name: str, known: str, *, card: str = "", status: str = "", pairs: tup
         ("Taschler Konrad", "Konrad Taschler"),
         ("Friar Anselm", "Brother Anselm"),
         ("die Fanny", "Fanny"),
+        ("Maestro Anselmi", "Maestro Bruno Anselmi"),
+        ("Maestro Bruno Anselmi", "Maestro Anselmi"),
+        ("the Maestro", "Maestro Bruno Anselmi"),
     ],
 )
 def test_they_are_one(name: str, known: str) -> None:
@@ -32,10 +35,29 @@ def test_they_are_one(name: str, known: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "known"),
-    [("Constable Hicks", "Mrs Hicks"), ("Young Sal", "Old Sal"), ("Konrad Taschler", "Konrad Plattner")],
+    [
+        ("Constable Hicks", "Mrs Hicks"),
+        ("Young Sal", "Old Sal"),
+        ("Konrad Taschler", "Konrad Plattner"),
+        ("Maestro Carlo Anselmi", "Maestro Bruno Anselmi"),
+        ("Old Man", "Old Blind Man"),
+        ("the man in the gloves", "the man in the yellow gloves"),
+    ],
 )
 def test_they_are_two(name: str, known: str) -> None:
     assert not found(name, known)
+
+
+@pytest.mark.parametrize("name", ["Maestro Anselmi", "the Maestro", "Maestro Carlo Anselmi"])
+def test_what_fits_two_or_is_told_apart_from_one_is_neither(name: str) -> None:
+    brothers = {
+        "a": Entity("a", Kind.CHARACTER, "Maestro Bruno Anselmi"),
+        "b": Entity("b", Kind.CHARACTER, "Maestro Ugo Anselmi"),
+    }
+    assert Names(WorldState(turn="t", player="p", entities=brothers)).find(Kind.CHARACTER, name) is None
+    one = {"a": Entity("a", Kind.CHARACTER, "Maestro Bruno Anselmi", ("Maestro Anselmi",))}
+    names = Names(WorldState(turn="t", player="p", entities=one))
+    assert names.find(Kind.CHARACTER, name) == (None if "Carlo" in name else "a")
 
 
 def test_who_deals_with_somebody_is_another() -> None:
