@@ -26,6 +26,7 @@ from saga_core.model import (
     Tree,
     Turn,
     TurnKind,
+    TurnNode,
     WorldState,
     deltas,
     fold,
@@ -96,6 +97,8 @@ _AT_ONCE = 32
 _COMMITTED = 64
 """Approximate number of turns that are recorded in one commit."""
 
+_Made = tuple[TurnEntry, TurnNode, WorldState]
+
 
 def pairs(unknown: Sequence[Utterance]) -> list[tuple[list[Utterance], Utterance]]:
     """The player's words and the reply to them, for each reply. Words without a reply are left out.
@@ -129,9 +132,13 @@ async def adopt(
 
     Returns the turn that the history ends with (``parent`` if there is none) and the new turns. A turn that exists
     with the same texts is used as it is. A long history is recorded in several commits, from its beginning on, and its
-    episodes are indexed with its views.
+    episodes are indexed with its views. ``live`` has a turn once it is committed, because other tasks fold the turns
+    that ``live`` has, and read them from the journal.
     """
-    entries: list[TurnEntry] = []
+    made: list[_Made] = []
+    # The nodes of ``live`` and those that are not committed yet. None of the latter is looked up as a child.
+    tree = Tree(live.session.id, live.tree.root, dict(live.tree.nodes))
+    state: WorldState | None = None
     fresh: list[str] = []
     twins: list[str] = []
     told_above = True
@@ -140,8 +147,8 @@ async def adopt(
     told = pairs(unknown)
     for number, (words, reply) in enumerate(told):
         if number and number % _AT_ONCE == 0:
-            if len(entries) >= _COMMITTED:
-                fresh += await _append(live, entries, parent, moved)
+            if len(made) >= _COMMITTED:
+                fresh += await _append(live, made, parent, moved)
             await asyncio.sleep(0)
         user_key = words_key(words)
         # If the previous turn was edited too, the old children are below its twin, the turn before the edit.
@@ -169,7 +176,7 @@ async def adopt(
             # The turns in between are hidden, but are part of the story.
             parent = twin.parent or parent
         told_above, twins = twin is not None, [twin.id] if twin is not None else nearest
-        before = await live.state(parent)
+        before = state if state is not None and state.turn == parent else await live.state(parent)
         if twin is not None:
             delta = live.effective(twin)
             after = fold(before, delta, turn=twin.id, depth=twin.depth)
@@ -179,7 +186,7 @@ async def adopt(
             delta = _fitted(known[key], before)
         else:  # nobody reported what the new text changed
             delta = Delta(status=ReportStatus.FALLBACK)
-        above = live.tree.get(parent)
+        above = tree.get(parent)
         turn = Turn(
             ids.new("t"),
             live.session.id,
@@ -190,20 +197,18 @@ async def adopt(
             reply=reply.text,
             delta=delta,
             kind=TurnKind.ADOPTED,
-            jump=live.tree.jump_for(parent),
+            jump=tree.jump_for(parent),
             speaker=clean_name(reply.speaker),
         )
         state = fold(before, delta, turn=turn.id, depth=turn.depth)
         episode = render_episode(delta, state, turn.user, turn.reply, language)
         present = witnesses(above, before, state)
         node = node_of(turn, user_key=user_key, reply_key=key, episode=episode, present=present)
-        live.record(turn, node, state)
-        moved.update(
-            (each.name, each) for each in follow(live.tree, {**live.timelines, **moved}.values(), node, timeline)
-        )
-        entries.append(TurnEntry(turn, user_key, episode, present))
+        tree.add(node)
+        moved.update((each.name, each) for each in follow(tree, {**live.timelines, **moved}.values(), node, timeline))
+        made.append((TurnEntry(turn, user_key, episode, present), node, state))
         parent = turn.id
-    return parent, fresh + await _append(live, entries, parent, moved)
+    return parent, fresh + await _append(live, made, parent, moved)
 
 
 def _fitted(delta: Delta, state: WorldState) -> Delta:
@@ -228,15 +233,17 @@ def _fitted(delta: Delta, state: WorldState) -> Delta:
     return evolve(delta, events=tuple(events))
 
 
-async def _append(live: LiveSession, entries: list[TurnEntry], head: str, moved: dict[str, Timeline]) -> list[str]:
-    """Record ``entries``, empty the list, and return the recorded turns."""
-    if not entries:
+async def _append(live: LiveSession, made: list[_Made], head: str, moved: dict[str, Timeline]) -> list[str]:
+    """Record the turns ``made``, empty the list, and return the recorded turns."""
+    if not made:
         return []
+    entries = [entry for entry, *_ in made]
     live.session = await live.journal.append(live.session, entries, head=head, timelines=moved.values())
     live.timelines.update(moved)
-    turns = [entry.turn.id for entry in entries]
-    entries.clear()
-    return turns
+    for entry, node, state in made:
+        live.record(entry.turn, node, state)
+    made.clear()
+    return [entry.turn.id for entry in entries]
 
 
 def _behind_hidden(tree: Tree, tops: Sequence[str], user_key: str, text: str, *, same_words: bool) -> list[str]:

@@ -23,7 +23,7 @@ from saga_core.recall import LexicalIndex
 from saga_core.sessions import live_sessions as live_session
 from saga_core.sessions.live_sessions import amend
 from saga_core.views import projector
-from tests.core.frontend import Frontend, memory_config
+from tests.core.frontend import Frontend, answer, memory_config
 from tests.core.jobs.unreported import AWAY, playing, settled, told
 
 
@@ -164,12 +164,44 @@ async def test_an_adoption_that_breaks_off_goes_on_with_the_next_request(monkeyp
     async with Saga.open(memory_config()) as saga:
         chat = Frontend(saga, history=told(20))
         turn = await chat.begin("멈춘다.")
-        assert "disk full" in turn.degraded["journal.read"]
+        with pytest.raises(StoreError, match="disk full"):
+            await answer(turn, "길이 끝난다.", mood="calm")
         (summary,) = await saga.sessions.list()
         assert summary.turns == 8
         again = await chat.begin("멈춘다.")
         assert (again.parent.depth, again.session.id) == (20, summary.session.id)
         assert len((await saga.views.tree(again.session.id))["nodes"]) == 21
+
+
+async def test_others_fold_the_turns_of_a_session_while_it_adopts_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As its views do, which begin with the first commit."""
+    monkeypatch.setattr(adoption, "_AT_ONCE", 4)
+    monkeypatch.setattr(adoption, "_COMMITTED", 8)
+    monkeypatch.setattr(live_session, "_STATES", 2)
+    monkeypatch.setattr(live_session, "_TURNS", 2)
+    monkeypatch.setattr(live_session, "_CHARACTERS", 256)
+
+    async with Saga.open(memory_config()) as saga:
+        seen: set[int] = set()
+
+        async def fold_all() -> None:
+            while True:
+                for summary in await saga.sessions.list():
+                    live = await saga.parts.live.get(summary.session.id)
+                    seen.add(len(live.tree))
+                    for node in [*live.tree.nodes.values()][-9:]:
+                        await live.turns([node.id])
+                        await live.state(node.id)
+                await asyncio.sleep(0)
+
+        folding = asyncio.create_task(fold_all())
+        chat = Frontend(saga, history=told(40))
+        turn = await chat.say("멈춘다.", "길이 끝난다.", mood="calm")
+        assert not folding.done() and len(seen) > 2
+        folding.cancel()
+        assert (await saga.sessions.get(turn.session.id)).head == turn.id
+        await settled(chat)
+        assert (await saga.maintenance.verify()).equal
 
 
 async def test_a_long_session_is_loaded_and_folded_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
