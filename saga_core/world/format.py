@@ -26,6 +26,7 @@ from functools import lru_cache
 from attrs import AttrsInstance, fields, frozen
 
 from saga_core.language import DEFAULT, every, fold_name, known, language_of
+from saga_core.stores import Limits
 from saga_core.world.model import CharacterSheet, LoreEntry, LoreRule, World
 
 WORLD_FILE = "WORLD.md"
@@ -37,10 +38,12 @@ LONGEST = 12_000_000
 """Most characters of one file."""
 LONGEST_FRONT = 200_000
 """Most characters of front matter. YAML takes ten times as long to read as the rest."""
-MOST_SECTIONS = 50_000
-"""Most entries of one file."""
-MOST_NAMES = 1_000_000
-"""Most names in all lists of one file."""
+MOST_SECTIONS = {CHARACTERS_FILE: 3_000, LOREBOOK_FILE: 50_000}
+"""Most entries of each file. Every character is in every state, and on the pages that each turn renders."""
+MOST_NAMES = {CHARACTERS_FILE: 50_000, LOREBOOK_FILE: 1_000_000}
+"""Most names in all lists of each file."""
+LARGEST_WORLD = Limits().value_bytes
+"""Most bytes of a world in the journal, which keeps it in one record."""
 
 
 @frozen

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from attrs import define, field, frozen
 
+from saga_core import codec
 from saga_core.errors import BadInput
 from saga_core.language import clean_name, detect, every, fold_name, is_common, language_of, language_of_files, nfc
 from saga_core.language import known as languages
@@ -20,6 +21,7 @@ from saga_core.world.format import (
     FILES,
     FLAG_WORDS,
     FRONT_FIELDS,
+    LARGEST_WORLD,
     LONGEST,
     LORE_FIELDS,
     LOREBOOK_FILE,
@@ -118,9 +120,10 @@ def read_sections(text: str, file: str, known: Container[str], findings: ParseFi
                 findings.warn(file, number, 'text under a "#" heading is not read; inside an entry use "###"')
     if stray is not None and not opened and not findings.problems:
         findings.problem(file, stray, "no heading in the file", 'start each entry with "## name"')
-    if len(opened) > MOST_SECTIONS:
-        message = f"{len(opened):,} entries; at most {MOST_SECTIONS:,} are read"
-        findings.problem(file, opened[MOST_SECTIONS].line, message, "divide them among several worlds")
+    most = MOST_SECTIONS[file]
+    if len(opened) > most:
+        message = f"{len(opened):,} entries; at most {most:,} are read"
+        findings.problem(file, opened[most].line, message, "divide them among several worlds")
         return []
     return [_close(section, file, known, findings) for section in opened]
 
@@ -321,8 +324,25 @@ def parse_world(files: Mapping[str, str], name: str, where: str | None = None) -
     lore = _entries(texts[LOREBOOK_FILE], findings, lines)
     findings.raise_problems()
     world = World(name=name, characters=tuple(characters), lore=tuple(lore), **front)
+    _fits(world, texts, findings)
     check_references(world, lines, findings)
     return world, findings.all_warnings()
+
+
+_GROWTH = 8
+"""Most bytes of a world's record for each character of its files."""
+
+
+def _fits(world: World, texts: Mapping[str, str], findings: ParseFindings) -> None:
+    """Check that the journal can keep the world. Otherwise each request that begins a session in it would fail."""
+    if sum(map(len, texts.values())) * _GROWTH <= LARGEST_WORLD:
+        return
+    size = len(codec.encode(world))
+    if size > LARGEST_WORLD:
+        longest = max(texts, key=lambda file: len(texts[file]))
+        message = f"the world takes {size:,} bytes in the journal; at most {LARGEST_WORLD:,} are kept"
+        findings.problem(longest, 1, message, "shorten this file, or divide the world")
+    findings.raise_problems()
 
 
 def _clean(text: str) -> str:
@@ -426,11 +446,11 @@ def _entries(text: str, findings: ParseFindings, lines: Lines) -> list[LoreEntry
 
 def _bounded(file: str, sections: list[WorldSection], findings: ParseFindings) -> list[WorldSection]:
     """The sections; none, with a problem recorded, if their lists have more names than a world may have."""
-    names = 0
+    names, most = 0, MOST_NAMES[file]
     for section in sections:
         names += sum(line.value.count(",") + 1 for line in section.fields)
-        if names > MOST_NAMES:
-            message = f"the lists up to here name more than {MOST_NAMES:,} things; no more are read"
+        if names > most:
+            message = f"the lists up to here name more than {most:,} things; no more are read"
             findings.problem(file, section.line, message, "shorten the lists, or divide the world")
             return []
     return sections
