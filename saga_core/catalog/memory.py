@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import asdict, define, evolve, field
 
-from saga_core.arguments import checks_arguments
+from saga_core.arguments import check_argument, checks_arguments
 from saga_core.background import Supervisor
 from saga_core.catalog.correction_points import CorrectionPoint, correction_points
 from saga_core.catalog.entity_page import entity_page
@@ -174,6 +174,8 @@ class Memory:
         self, session_id: str, kind: str, fields: Mapping[str, str], turn: str | None
     ) -> tuple[str, Mapping[str, str]]:
         """Return the kind and the fields of a correction. Without memory strategies, a memory is kept as a note."""
+        for name, value in fields.items():
+            check_argument(f"fields[{name!r}]", value)
         if kind not in ("remember", "unremember"):
             return kind, fields
         if not self.shared.strategies and kind == "remember" and fields.keys() == {"text"}:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -217,6 +219,13 @@ async def test_a_correction_of_what_the_last_reply_said_goes_with_that_reply(sag
     assert (await saga.describe("숲"))["hp"] == 90
     await play.swipe("숲이 갑자기 끝난다.")
     assert (await saga.describe("숲"))["hp"] == 95
+
+
+@pytest.mark.parametrize(("kind", "field", "value"), [("hp", "hp", 50), ("note", "text", b"x"), ("mood", "who", None)])
+async def test_a_field_of_a_correction_is_a_text(saga: Saga, kind: str, field: str, value: Any) -> None:
+    turn = await Frontend(saga).say("I go.", "You go.")
+    with pytest.raises(BadInput, match=re.escape(f"fields['{field}']: is {value!r}, a ")):
+        await saga.memory.correct(turn.session.id, kind, {field: value})
 
 
 async def test_a_correction_at_a_turn_holds_from_that_turn_only(saga: Saga) -> None:
