@@ -75,6 +75,8 @@ _QUOTED = re.compile(re.escape(QUOTES) + ".*")
 _ADDRESS = re.compile(
     r"(?i)\b[a-z][a-z0-9+.-]{1,20}://(?:\(key\)|[^\s\"'<>()])+"
     r"|(?<![\w.:])(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?(?![\w.])|\[[0-9a-f:.]{0,45}:[0-9a-f:.]{1,45}\](?::\d{1,5})?"
+    r"|(?<![\w:.])(?=:{0,2}[0-9a-f])(?=[0-9a-f:]{0,40}::|(?:[0-9a-f]{1,4}:){5})[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?:\.\d{1,3}){0,3}"
+    r"(?:%\w{1,16})?(?::\d{1,5})?(?!\w)|(?<=cannot reach )[^\s.:]{1,60}:\d{1,5}\b"
     r"|(?<![\w.-])[a-z][\w.-]{0,250}(?:\.(?:local|localhost|lan|internal|home\.arpa)\b(?::\d{1,5})?|:\d{4,5}\b)"
 )
 """Addresses of servers. The name of a public one says whose it is, and is left."""

@@ -57,11 +57,21 @@ def test_folders_of_this_machine_are_taken_out_whatever_they_are_called(around: 
         "unexpected token: '<' at 3; max_tokens=4096 is too many; tokens: 12345678; token: expected 5",
         "providers.openai.api_key: must be a text; SAGA_KEY names its API key; password: wrong",
         "claude-3-5-sonnet-20241022, llama-3.1-70b-instruct-q4_k_m, llama3:8b@sha256:abcdef, at 12:30@home",
+        "at 12:30:45, a ratio of 1:2:3, std::vector, x :: y, error:500, api.openai.com:443",
         "t01m8mhscbm1pr3v3c8aj of session s01m8mhscbm1pr3v3c8aj, </think></s><br/>",
     ],
 )
 def test_what_is_neither_path_nor_key_stays(text: str) -> None:
     assert Mask.of(()).for_players(text) == text
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["fd00::5", "2a01:4f8:1:2::3", "fe80::1%eth0", "::ffff:10.9.8.7", "2001:db8:0:1:2:3:4:5", "[fd00::7]:8080"]
+    + ["fd00::5:11434", "gpu-box:9", "gpu-box:11434"],
+)
+def test_addresses_of_other_machines_are_taken_out(address: str) -> None:
+    assert Mask.of(()).for_players(f"cannot reach {address} (refused)") == "cannot reach (address) (refused)"
 
 
 @pytest.mark.parametrize(
