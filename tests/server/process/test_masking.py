@@ -67,8 +67,17 @@ def test_what_is_neither_path_nor_key_stays(text: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["fd00::5", "2a01:4f8:1:2::3", "fe80::1%eth0", "::ffff:10.9.8.7", "2001:db8:0:1:2:3:4:5", "[fd00::7]:8080"]
-    + ["fd00::5:11434", "gpu-box:9", "gpu-box:11434"],
+    [
+        "fd00::5",
+        "2a01:4f8:1:2::3",
+        "fe80::1%eth0",
+        "::ffff:10.9.8.7",
+        "2001:db8:0:1:2:3:4:5",
+        "[fd00::7]:8080",
+        "fd00::5:11434",
+        "gpu-box:9",
+        "gpu-box:11434",
+    ],  # fmt: skip
 )
 def test_addresses_of_other_machines_are_taken_out(address: str) -> None:
     assert Mask.of(()).for_players(f"cannot reach {address} (refused)") == "cannot reach (address) (refused)"
