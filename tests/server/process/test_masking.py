@@ -77,7 +77,7 @@ def test_what_is_neither_path_nor_key_stays(text: str) -> None:
         "fd00::5:11434",
         "gpu-box:9",
         "gpu-box:11434",
-    ],  # fmt: skip
+    ],
 )
 def test_addresses_of_other_machines_are_taken_out(address: str) -> None:
     assert Mask.of(()).for_players(f"cannot reach {address} (refused)") == "cannot reach (address) (refused)"
