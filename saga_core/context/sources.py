@@ -59,7 +59,7 @@ from saga_core.model import (
     StoryPart,
     WorldState,
 )
-from saga_core.naming import parts_alone
+from saga_core.naming import may_be_here, parts_alone
 from saga_core.projection import BOND, DEATH, CountedValue, clauses, counted_values, named, people_in, weight
 from saga_core.recall import (
     ActiveEntry,
@@ -653,6 +653,8 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
             is_new = who not in before or before[who].place != there or before[who].left != new.whereabouts[who].left
             if who == new.player or not is_new or (who in new.entities and new.entities[who].dead):
                 continue
+            if new.whereabouts[who].left and who in may_be_here(new):
+                continue  # that she has left is only concluded from her name
             yield f"edge:{who}:LOCATED_AT", _elsewhere(new, who, one_field(new.name(there)), words)
 
 
@@ -956,6 +958,8 @@ def _tells(edge: Edge, scene: Scene) -> bool:
     if edge.type == "LOCATED_AT":
         there = state.whereabouts.get(source)
         if there is None or there.place != target or (target == state.location and not there.left):
+            return False
+        if there.left and source in may_be_here(state):
             return False
         return source != state.player and source not in scene.dead
     if edge.type == "OWNS":

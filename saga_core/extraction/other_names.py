@@ -8,9 +8,9 @@ from functools import cache
 
 from attrs import frozen
 
-from saga_core.language import SENTENCE_TITLE, any_of, begins_about, every, frame_of, is_confided
+from saga_core.language import SENTENCE_TITLE, any_of, begins_about, caseless, every, frame_of, is_confided
 from saga_core.model import Event, Kind, deltas
-from saga_core.naming import Names, parts_alone, patterns_of, unmasked_in
+from saga_core.naming import Names, name_words, parts_alone, patterns_of, unmasked_in
 
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.;。；!！?？\n])+[.;。；!！?？]?")
 _CLAUSE = re.compile(r"[^,，、;；:：]+")
@@ -139,7 +139,7 @@ class OtherNames:
             yield from self._under_other_names(sentence)
             yield from self._one_and_the_same(sentence)
         elif other and not self.names.knows(Kind.ITEM, other) and not self.names.knows(Kind.LOCATION, other):
-            yield from self.revealed(name, other)
+            yield from self.revealed(name, self._named(other))
 
     def _under_other_names(self, sentence: str) -> Iterator[Event]:
         """Those of whom a clause of the sentence tells an alias: 沈默化名小吴，叶知秋化名周太太. Names only that the
@@ -170,11 +170,30 @@ class OtherNames:
             found = next(
                 (found for pattern in patterns_of("identity") if (found := pattern.fullmatch(clause.strip()))), None
             )
-            name, really = (found["name"].strip(), found["other"].strip()) if found else ("", "")
+            name, really = (found["name"].strip(), self._named(found["other"].strip())) if found else ("", "")
+            name = self._who_also(name, really) if name else ""
             is_known = bool(really) and self.names.knows(Kind.CHARACTER, really)
             is_known &= not any({name, really} <= set(listed) for listed in self.names.lists)
             if is_known and (self.names.knows(Kind.CHARACTER, name) or (not name.isascii() and self._is_told(name))):
                 yield from self.revealed(really, name)
+
+    def _named(self, text: str) -> str:
+        """The known name in a text that also says who bears it: Hask of the Magistracy, 감사실의 박윤호. The text
+        itself if there is none."""
+        words = text.split(" ")
+        if caseless(text):
+            parts = [" ".join(words[at:]) for at in range(len(words))]
+        else:
+            ends = (at for at, word in enumerate(words) if at and word in name_words("prepositions"))
+            parts = [text, *(" ".join(words[:at]) for at in ends)]
+        return next((part for part in parts if self.names.knows(Kind.CHARACTER, part)), text)
+
+    def _who_also(self, head: str, really: str) -> str:
+        """Of whom a clause says a second thing: "Ruta has become a nun and" is called Agnes. Else ``head``."""
+        if self.names.parts(f"{head} {really}")[1:] != [really]:
+            return head
+        called = (each for who in self.names.named_in(head) for each in self.names.state.entities[who].names)
+        return max((name for name in called if begins_about(head, name)), key=len, default=head)
 
     def _is_told(self, name: str) -> bool:
         """Whether the texts have a name, and it is not that of a thing or a place."""

@@ -469,6 +469,8 @@ class NameWords(Table):
     """A part of a sentence that says that somebody gets a nickname, with the same groups."""
     identity: Pattern = ""
     """A sentence or clause that tells that two are one person, with the same groups: 夜莺就是秦少白."""
+    linked: Pattern = ""
+    """A part of a sentence that may tell that NAMED and OTHER are one person. It is no more than asked."""
     unmasks: Pattern = ""
     """A remark that tells whom somebody turns out to be, with the group ``name``, or the group ``whose`` where words
     follow the name: 黒騎士の正体."""

@@ -62,10 +62,15 @@ def doubts(state: WorldState) -> Iterator[Doubt]:
 
 def disguise(before: WorldState, after: WorldState, who: str, reply: str) -> Doubt | None:
     """Whether somebody who is new may be one who was here until now: "the stranger" gives his name, or the reply tells
-    of Rosa, whom the report calls Cookie.
+    of Rosa, whom the report calls Cookie. Or the turn's note says of somebody who is not here what she is called now.
 
     ``before`` and ``after`` are the states around the turn in which ``who`` appeared, with this ``reply``.
     """
+    known = [each for each in after.of_kind(Kind.CHARACTER) if each.id in before.entities and each.id != after.player]
+    notes = [text for depth, text in after.notes if depth == after.depth]
+    absent = (each for each in known if each.id not in after.present)
+    if who in after.present and (noted := [each for each in absent if _are_linked(each, after.entities[who], notes)]):
+        return Doubt(who, noted[0].id) if len(noted) == 1 else None
     if before.location != after.location or who not in after.present or is_nameless(after.entities[who]):
         return None
     here = frozenset(after.present)
@@ -75,6 +80,30 @@ def disguise(before: WorldState, after: WorldState, who: str, reply: str) -> Dou
         return Doubt(who, nameless[0].id)
     early = told_instead(after.entities[who].names, gone, reply)
     return Doubt(who, early.id) if early is not None else None
+
+
+def _are_linked(one: Entity, other: Entity, notes: Iterable[str]) -> bool:
+    """Whether a note has what may say that two are one: "Agnes, formerly Ruta", 박윤호는 박 기자였다."""
+    pairs = ((mine, theirs, note) for note in notes for mine in one.names for theirs in other.names)
+    return any(
+        pattern.search(note)
+        for mine, theirs, note in pairs
+        if mentions(note, mine) and mentions(note, theirs)
+        for pattern in (*_linking(mine, theirs), *_linking(theirs, mine))
+    )
+
+
+@lru_cache(maxsize=256)
+def _linking(named: str, other: str) -> tuple[re.Pattern[str], ...]:
+    rows = (each.names.linked.replace("NAMED", re.escape(named)) for each in every() if each.names.linked)
+    return tuple(re.compile(row.replace("OTHER", re.escape(other)), re.I) for row in rows)
+
+
+def may_be_here(state: WorldState) -> frozenset[str]:
+    """The ids of those of whom it is an open question whether they are somebody who is here."""
+    asked = (each.key.split(":")[1:] for each in state.findings if each.rule == ONE_PERSON and not each.verdict)
+    here = {state.player, *state.present}
+    return frozenset(who for two in asked if here & {*two} for who in two if who not in here)
 
 
 def told_instead(names: Iterable[str], others: Iterable[Entity], reply: str) -> Entity | None:

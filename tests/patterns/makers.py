@@ -21,6 +21,7 @@ from saga_core.language.ko import grammar as korean
 from saga_core.model import curated
 from saga_core.model.entities import StoryPart
 from saga_core.naming import calls_herself, cast, evidence, forms, names
+from saga_core.naming.doubts import _linking
 from saga_core.projection import story
 from saga_core.recall import episodes, questions
 from saga_core.state_block import amounts as quantities
@@ -59,6 +60,7 @@ def call_all() -> None:
     forms._joined()
     rules._of()
     forms._honorifics()
+    _linking("Mara", "Agnes")
     player.is_addressed("Mara", "“Mara, come.”")
     window._number()
     answer._spelled_numbers()

@@ -188,3 +188,47 @@ def test_who_tells_her_real_name_and_more_is_one_person_under_both(name: str, re
 def test_a_real_name_that_is_not_told_is_nobodys(text: str) -> None:
     state = play("location: X\npresent: [Widow Peg, Nell]", f'present: [Widow Peg, Nell]\nnotes: "{text}"')
     assert people(state) == {"Widow Peg": (), "Nell": ()}
+
+
+GLOVES, HASK = "the man in the yellow gloves", "Inspector Corvin Hask"
+
+
+def unmasked(name: str, other: str, note: str) -> bool:
+    """Whether a note makes one person of two, of whom one left and the other has just come."""
+    met, left = f"location: X\npresent: [{name}]", "location: Y\nlocation_moved: true\npresent: []"
+    return len(people(play(met, left, f"present: [{other}]\nnotes: {note}"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "note"),
+    [
+        (GLOVES, HASK, "The man in the yellow gloves is Inspector Corvin Hask of the Magistracy."),
+        (GLOVES, HASK, "The man in the yellow gloves introduces himself as Inspector Corvin Hask."),
+        (GLOVES, HASK, "Inspector Corvin Hask was the man in the yellow gloves all along."),
+        ("Ruta", "Sister Agnes", "Ruta is now called Sister Agnes."),
+        ("Ruta", "Sister Agnes", "Ruta has become a nun and is called Sister Agnes now."),
+        ("박 기자", "박윤호", "박 기자의 정체는 회사 감사실의 박윤호이며, 그는 도망쳤다."),
+        ("박 기자", "박윤호", "박 기자가 자신을 박윤호라고 밝혔다."),
+        ("미스 리", "이순남", "미스 리가 진우에게 자신이 죽은 이만수의 동생 이순남이라고 고백했다."),
+    ],
+)
+def test_what_else_is_said_of_somebody_beside_her_name_changes_nothing(name: str, other: str, note: str) -> None:
+    assert unmasked(name, other, note)
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "note"),
+    [
+        (GLOVES, HASK, "The man in the yellow gloves is not Inspector Corvin Hask."),
+        (GLOVES, HASK, "The man in the yellow gloves is Inspector Corvin Hask's brother."),
+        (GLOVES, HASK, "The man in the yellow gloves knows Inspector Corvin Hask of the Magistracy."),
+        (GLOVES, HASK, "Inspector Corvin Hask introduces himself as a friend of the man in the yellow gloves."),
+        ("Ruta", "Sister Agnes", "Ruta is the sister of Sister Agnes."),
+        ("Ruta", "Sister Agnes", "Ruta loves a nun and her friend is Sister Agnes."),
+        ("미스 리", "이순남", "미스 리는 사실 이순남의 동생이다."),
+        ("미스 리", "이순남", "미스 리는 자신이 이순남의 동생이라고 고백했다."),
+        ("미스 리", "이순남", "미스 리는 사실 이순남이 아니다."),
+    ],
+)
+def test_who_is_somebody_elses_or_not_somebody_stays_another(name: str, other: str, note: str) -> None:
+    assert not unmasked(name, other, note)

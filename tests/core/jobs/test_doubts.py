@@ -192,6 +192,56 @@ def test_a_name_that_begins_like_another_may_be_short_for_it(one: str, other: st
     assert bool(list(doubts(WorldState(turn="t", player="p", entities=people)))) is alike
 
 
+async def noted(note: str, present: str = "Agnes", verdict: str = "") -> tuple[int, str]:
+    """How often is asked whether Ruta, who is on the deck no more, is Agnes, and what the narrator is told after a
+    ``verdict``."""
+    turns = (
+        ("Ruta and Dora sit on the deck.", "location: deck\npresent: [Ruta, Dora]"),
+        ("She bows.", f"present: [{present}, Dora]\nnotes: {note}"),
+    )
+    async with Saga.open(CONFIG) as saga:
+        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
+        for number, (text, block) in enumerate(turns):
+            await chat.say(f"I go on ({number}).", f"{text}\n\n```state\n{block}\n```")
+            await saga.background.drain(20)
+        assert chat.last is not None
+        asked = [each for each in await findings(saga, chat.last.session.id) if not each["verdict"]]
+        assert all("Ruta" in each["text"] for each in asked)
+        for each in asked if verdict else ():
+            await saga.memory.correct(chat.last.session.id, "settle", {"finding": each["key"], "verdict": verdict})
+        return len(asked), (await chat.begin("Where is Ruta?")).context.text
+
+
+@pytest.mark.parametrize(
+    ("note", "asked"),
+    [
+        ("Ruta is now Agnes.", 1),
+        ("Ruta, now called Agnes, is a nun.", 1),
+        ("Ruta has taken the name Agnes.", 1),
+        ("Agnes, formerly Ruta, greets Dora.", 1),
+        ("Ruta is Agnes's sister.", 0),
+        ("Ruta is the sister of Agnes.", 0),
+        ("Ruta is not Agnes.", 0),
+        ("Ruta knows Agnes.", 0),
+        ("Ruta has left with Agnes.", 0),
+        ("Ruta is gone. Agnes is a nun.", 0),
+    ],
+)
+async def test_who_may_be_somebody_else_by_a_note_is_asked_at_once(note: str, asked: int) -> None:
+    assert (await noted(note))[0] == asked
+
+
+async def test_nobody_is_said_to_have_left_who_may_be_there_under_another_name() -> None:
+    left = "Ruta → deck (was there and left)"
+    assert left not in (await noted("Ruta is now Agnes."))[1]
+    assert left in (await noted("Ruta is now Agnes.", verdict="two"))[1]
+    assert left in (await noted("Ruta knows Agnes."))[1]
+
+
+async def test_who_is_still_there_beside_the_new_one_is_another() -> None:
+    assert (await noted("Ruta is now Agnes.", "Agnes, Ruta"))[0] == 0
+
+
 async def test_a_model_that_fails_is_said_and_the_story_goes_on() -> None:
     async with Saga.open(CONFIG, extractor=Scripted(otherwise=UpstreamError("no", status=500))) as saga:
         _, names = await played(saga, *COOK)
