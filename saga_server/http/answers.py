@@ -11,6 +11,7 @@ from attrs import define, field
 from saga_backends.provider_error import masked_reasons
 from saga_core.billing import Bill
 from saga_core.errors import UpstreamError
+from saga_core.foreign import foreign
 from saga_core.model import Turn
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, FinishPart, TextPart, Usage
@@ -208,7 +209,8 @@ class StreamedAnswer(Answer):
 
 def _made(form: Callable[..., bytes], *told: Any) -> bytes:
     """Return what a method of a door's format makes of the arguments. Raises ``TypeError`` if it is not bytes."""
-    data: object = form(*told)
+    with foreign:
+        data: object = form(*told)
     if not isinstance(data, bytes):
         what = getattr(form, "__qualname__", form)
         raise TypeError(f"{what} of a door's reply format gave a {type(data).__name__}; give bytes")

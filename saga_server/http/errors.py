@@ -28,6 +28,7 @@ from saga_core.errors import (
     StoreUnavailable,
     UpstreamError,
 )
+from saga_core.foreign import foreign
 
 _log = logging.getLogger("saga.server")
 
@@ -75,9 +76,15 @@ class Failure:
     headers: Mapping[str, str] = field(factory=dict)
 
     def response(self, form: ErrorForm | None = None) -> web.Response:
-        """The error reply in the form of an API, or else in OpenAI's."""
+        """The error reply in the form of an API, or else in OpenAI's, as it is if the form fails."""
+        try:
+            with foreign:
+                body = error_json((form or openai_error)(self))
+        except Exception:  # noqa: BLE001 - a door's code; its client is told the error nevertheless
+            _log.exception("the error form of a door failed; the client gets OpenAI's")
+            body = error_json(openai_error(self))
         return web.Response(
-            body=error_json((form or openai_error)(self)),
+            body=body,
             status=self.status,
             headers=self.headers,
             content_type="application/json",

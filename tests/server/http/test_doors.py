@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from importlib.metadata import EntryPoint
@@ -11,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from saga_server.doctor import examination
-from saga_server.http import ClientRequest, Door, Doors, Incoming, PathPattern, ReplyFormat, door, plays
+from saga_server.http import ClientRequest, Door, Doors, Failure, Incoming, PathPattern, ReplyFormat, door, plays
 from saga_server.http.door import BASES
 from tests.server.client import Client, words
 from tests.server.conftest import Serve
@@ -250,3 +251,39 @@ async def test_wrong_types_of_a_door_are_named(
     assert "Texts.text of a door's reply format gave a str; give bytes" in caplog.text
     with pytest.raises(TypeError, match=r"\.reads_later is asynchronous; write it with def$"):
         plays(reads_later)
+
+
+class Cancels(ReplyFormat):
+    """A format whose methods cancel."""
+
+    def text(self, index: int, text: str) -> bytes:
+        raise asyncio.CancelledError
+
+    def whole(self, *_: Any) -> bytes:
+        raise asyncio.CancelledError
+
+
+def reads_and_cancels(incoming: Incoming) -> ClientRequest:
+    return ClientRequest(messages=HELLO, reply=Cancels, stream="stream" in incoming.query, nameless=True)
+
+
+@pytest.mark.parametrize("raised", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError(), ValueError("odd")])
+async def test_a_door_that_exits_or_cancels_in_an_answer_ends_that_answer_alone(
+    raised: BaseException, serve: Serve, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def form(failure: Failure) -> Any:
+        raise raised
+
+    odd = Door(paths={"/text": {"POST": gives_a_text}, "/cancels": {"POST": plays(reads_and_cancels)}}, error=form)
+    ours = list(door.entry_points(group="saga.doors"))
+    monkeypatch.setattr(sys.modules[__name__], "ODD", odd, raising=False)
+    monkeypatch.setattr(door, "entry_points", lambda group: [point("odd", f"{__name__}:ODD"), *ours])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    async with serve() as client:
+        for path in ("/text", "/cancels"):
+            answer = await client.post(path, json={})
+            assert (answer.status, answer.error["type"]) == (500, "server_error")
+        told = await client.post("/cancels?stream=1", json={})
+        assert b"an unexpected error" in told.raw and b"shutting down" not in told.raw
+        assert (await client.chat(HELLO)).status == 200
+    assert "the error form of a door failed" in caplog.text
