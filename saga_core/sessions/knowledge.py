@@ -417,7 +417,7 @@ def _begins_about(text: str, names: Sequence[str]) -> bool:
 
 
 def _is_subject(text: str, names: Sequence[str], confided: bool) -> bool:
-    return any(mentions(text, each) and is_subject(text, each, confided) for each in names)
+    return any(each in text and mentions(text, each) and is_subject(text, each, confided) for each in names)
 
 
 def _learns(text: str, names: Sequence[str]) -> bool:
