@@ -24,8 +24,8 @@ class Counters:
     degraded: dict[str, str] = field(factory=dict)
     """Name of the degraded mode -> reason as text."""
     listeners: list[Listener] = field(factory=list)
-    calls: dict[object, str] = field(factory=dict)
-    """The calls of stores that run, the oldest first: the setting, the store and the call, in words."""
+    calls: dict[object, tuple[str, str, str]] = field(factory=dict)
+    """The calls of stores that run, the oldest first: the setting, the store and the call."""
 
     def emit(self, event: str, **about: Any) -> None:
         """Call all listeners with the event."""

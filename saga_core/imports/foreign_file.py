@@ -16,7 +16,7 @@ from saga_core.imports.archives import Archive, open_archive
 from saga_core.imports.records import Losses, Unreadable
 from saga_core.imports.texts import beginning, decode, read_json, unmixed
 
-Source = bytes | Path
+Source = bytes | Path | str
 FILE = 256 << 20
 """Largest file, in bytes."""
 ZIP, PNG, JPEG = b"PK\x03\x04", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
@@ -172,7 +172,7 @@ class ForeignFile:
 
 
 def _handle(source: Source) -> BinaryIO:
-    return io.BytesIO(source) if isinstance(source, bytes) else source.open("rb")
+    return io.BytesIO(source) if isinstance(source, bytes) else Path(source).open("rb")
 
 
 @contextmanager

@@ -405,7 +405,8 @@ class ReviewsJob(FollowingJob):
             await amend(live, due.turn, delta, first, *more, review=review)
             self.views.submit(live.session.id, [due.turn])
         else:
-            await live.journal.put_review(live.session.id, self.ids.new("a"), review)
+            with live.writing():
+                await live.journal.put_review(live.session.id, self.ids.new("a"), review)
             live.reviewed(review)
         self.counters.add("curation.reviews")
         self.counters.emit("curated", session=live.session.id, turn=review.turn, curator=review.curator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 
 from attrs import define
 
@@ -42,6 +43,7 @@ class Maintenance:
 
     async def repair(self, verdict: Verification, session: str | None = None) -> Verification:
         """Repair the findings of a verdict that can be repaired, and verify again."""
+        check_argument("verdict", verdict, Verification, "give what Maintenance.verify returned")
         return await repair(self.tools, verdict, session)
 
     async def settle(self, seconds: float) -> None:
@@ -127,9 +129,12 @@ class Maintenance:
         """
         check_argument("how", how, ImportOptions, "give saga_core.maintenance.ImportOptions(…)")
         for number, each in enumerate(files):
-            check_argument(
-                f"files[{number}]", each, tuple, "give a name with the bytes or the path, as in (name, path)"
-            )
+            at, remedy = f"files[{number}]", "give a name with the bytes or the path, as in (name, path)"
+            check_argument(at, each, tuple, remedy)
+            given: tuple[object, ...] = each
+            name, source = given if len(given) == 2 else (None, None)
+            check_argument(at, name, str, remedy)
+            check_argument(at, source, (bytes, str, Path), remedy)
         return await import_files(self.tools, files, how)
 
     async def forget_sessions(self, sessions: Sequence[Session | str], trashed: Sequence[TrashedSession] = ()) -> Gone:

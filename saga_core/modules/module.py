@@ -300,7 +300,7 @@ def _load(name: str, points: Mapping[str, EntryPoint]) -> Module:
     except BadInput:
         raise
     except Exception as error:  # the code of others
-        raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be imported: {error}") from error
+        raise StoreUnavailable(f"modules.{name}: {points[name].value} cannot be loaded: {error}") from error
 
 
 def _fitting(name: str, place: str, module: Module) -> Module:

@@ -656,10 +656,12 @@ class PendingTurn:
     async def visible(self, stream: AsyncIterator[str]) -> AsyncIterator[str]:
         """Yield the first choice's reply as the player sees it: the model's text without state blocks.
 
-        Raises ``BadInput`` for what is no asynchronous iterator of texts.
+        Raises ``BadInput`` for what is no asynchronous iterator of texts, and if that reply has a text already.
         """
         check_argument("stream", stream, AsyncIterable, "give an asynchronous generator that yields texts")
         reply = self.replies[0]
+        if reply.text or reply._finished:
+            raise BadInput("visible: this turn has a reply already; begin it again with Saga.begin for another one")
         async for text in stream:
             shown = reply.feed(text)
             if shown:

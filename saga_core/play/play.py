@@ -62,7 +62,7 @@ from saga_core.sessions import (
     unknown_here,
 )
 from saga_core.state_block import BehindThoughts, block_form
-from saga_core.storage import READ_SECONDS, what_hangs
+from saga_core.storage import ANSWER_SECONDS, what_hangs
 from saga_core.stores import GraphStore
 from saga_core.tool_calls import OwnCalls
 from saga_core.trackers import ADVENTURE, AUTO, DAY, guessed_profile, shown_value, trackers_of
@@ -143,13 +143,13 @@ class Play:
         while True:
             changes = self.locks.changes
             try:
-                async with asyncio.timeout(READ_SECONDS) as limit:
+                async with asyncio.timeout(ANSWER_SECONDS) as limit:
                     with self.foreground.reading():
                         pending = await self._begin(request, transcript, world, lap, limit)
                 self.counters.recover("journal.read")
                 return pending
             except TimeoutError as error:
-                reason = f"{what_hangs(error, self.counters)} within {READ_SECONDS:g} s"
+                reason = f"{what_hangs(error, self.counters)} within {ANSWER_SECONDS:g} s"
                 self.counters.degrade("journal.read", reason)
                 log.error("%s; this turn is played without memory", reason)
                 return await self._alone(request, transcript, lap, {"journal.read": reason})
@@ -182,7 +182,7 @@ class Play:
                 # A model, which has a limit of its own, may take longer than any store.
                 limit.reschedule(None)
                 late = await self.work.known(place.live, place.parent, self._waits)
-                limit.reschedule(asyncio.get_running_loop().time() + READ_SECONDS)
+                limit.reschedule(asyncio.get_running_loop().time() + ANSWER_SECONDS)
                 lap("extraction")
             return await self._continue(request, place, lap, late)
         finally:

@@ -140,7 +140,9 @@ class SessionDirectory:
         """Hold the write lock of a session, by id or label, and load the session. ``NotFound``."""
         session = await self.find(session_id)
         async with self.locks.writing(session.id):
-            yield await self.live.get(session.id)
+            live = await self.live.get(session.id)
+            with live.writing():
+                yield live
 
 
 # -- names of turns and timelines ------------------------------------------------------------------------------

@@ -6,13 +6,15 @@ import asyncio
 import logging
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from attrs import define, evolve, field, frozen
 from cachetools import LRUCache
 
 from saga_core.counters import Counters
+from saga_core.errors import Conflict, StoreError
 from saga_core.hosting import WriteRights
 from saga_core.journal import Journal
 from saga_core.language import fold_name
@@ -100,6 +102,8 @@ class LiveSession:
     modules: Modules = NO_MODULES
     touched: float = 0.0
     """The time of the last request that read it, in seconds since the epoch."""
+    outdated: bool = False
+    """Whether the journal may have a change that is not here, because a commit failed. It is read again then."""
     revision: int = 0
     """Grows with each amendment. States folded before an amendment may be outdated."""
     _unindexed: deque[str] = field(factory=deque)
@@ -198,8 +202,18 @@ class LiveSession:
     async def change(self, **fields: Any) -> None:
         """Record the session with other values of these fields. The caller must hold its write lock."""
         changed = evolve(self.session, **fields)
-        await self.journal.put_session(changed)
+        with self.writing():
+            await self.journal.put_session(changed)
         self.session = changed
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around a commit: if it fails or does not end, it may have happened nevertheless."""
+        try:
+            yield
+        except StoreError as error:
+            self.outdated = not isinstance(error, Conflict) or self.outdated
+            raise
 
     async def turn(self, turn_id: str) -> Turn:
         """Return a complete turn with its present text. ``NotFound``."""
@@ -416,7 +430,8 @@ async def amend(
     ]
 
     async def write() -> None:
-        await live.journal.amend(live.session.id, number, delta, node, stale, below, more=more, review=review)
+        with live.writing():
+            await live.journal.amend(live.session.id, number, delta, node, stale, below, more=more, review=review)
         live.amend(node, later, folds=folds)
         for each in below:
             live.replace(each)
@@ -610,6 +625,9 @@ class LiveSessions:
         """Return the session, and load it if necessary. ``NotFound``."""
         while True:
             found = self._live.get(session_id)
+            if found is not None and found.outdated:
+                self.forget(session_id)
+                found = None
             if found is not None and self.ownership is not None:
                 current = await self.ownership.is_current(session_id)
                 if self._live.get(session_id) is not found:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.storage.engine_fingerprint import notice_change
-from saga_core.storage.journal_guard import DAMAGED, READ_SECONDS, ReadOnlyOnCorruption, restoring
+from saga_core.storage.journal_guard import ANSWER_SECONDS, DAMAGED, ReadOnlyOnCorruption, restoring
 from saga_core.storage.late_calls import what_hangs as what_hangs
 from saga_core.storage.open_models import checked_chat, open_embedder
 from saga_core.storage.opening import (

@@ -23,8 +23,9 @@ T = TypeVar("T")
 
 DAMAGED = "journal.damaged"
 """The name of the degraded mode."""
-READ_SECONDS = 30.0
-"""How long the journal may take for a read, and to close. A turn that waits longer is played without memory."""
+ANSWER_SECONDS = 30.0
+"""How long the journal may take for a read or a commit, and to close. A turn that waits longer for a read is played
+without memory. Of a commit that is given up, nobody knows whether it happened; its session must be read again."""
 
 
 def restoring(engine: str) -> str:
@@ -54,7 +55,7 @@ def keep_copy(path: Path) -> Path | None:
 
 
 class ReadOnlyOnCorruption:
-    """A StateKV that refuses every commit after the first sign of damage, and waits for no read without an end."""
+    """A StateKV that refuses every commit after the first sign of damage, and waits for no call without an end."""
 
     def __init__(self, inner: StateKV, path: Path | None, counters: Counters) -> None:
         self._inner = inner
@@ -69,21 +70,16 @@ class ReadOnlyOnCorruption:
 
     async def get(self, keys: Sequence[Key]) -> dict[Key, bytes]:
         """See ``StateKV.get``."""
-        return await self._read("get", self._inner.get(keys))
+        return await self._call("get", self._inner.get(keys))
 
     async def scan(self, prefix: Key, *, after: Key | None = None, limit: int = 1_000) -> list[tuple[Key, bytes]]:
         """See ``StateKV.scan``."""
-        return await self._read("scan", self._inner.scan(prefix, after=after, limit=limit))
+        return await self._call("scan", self._inner.scan(prefix, after=after, limit=limit))
 
     async def commit(self, batch: Batch, *, expected: Mapping[Key, bytes | None] | None = None) -> None:
         """See ``StateKV.commit``. Raises ``StoreCorrupt`` once damage was found."""
         self._check_whole()
-        try:
-            with under_way(self._counters, "storage.state", self.info.name, "commit"):
-                await self._inner.commit(batch, expected=expected)
-        except StoreCorrupt as error:
-            await self.found_damaged(error)
-            raise
+        await self._call("commit", self._inner.commit(batch, expected=expected))
 
     async def compact(self) -> None:
         """Rewrite the files without deleted data, if the store can. Raises ``StoreCorrupt`` once damage was found."""
@@ -105,19 +101,19 @@ class ReadOnlyOnCorruption:
 
     async def _in_time(self, call: Awaitable[T]) -> T:
         try:
-            async with asyncio.timeout(READ_SECONDS) as limit:
+            async with asyncio.timeout(ANSWER_SECONDS) as limit:
                 return await call
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            late = f"storage.state: the journal ({self.info.name}) did not answer within {READ_SECONDS:g} s"
+            late = f"storage.state: the journal ({self.info.name}) did not answer within {ANSWER_SECONDS:g} s"
             raise StoreTimeout(late) from error
 
     def _check_whole(self) -> None:
         if self._damage is not None:
             raise StoreCorrupt(f"the journal is damaged, and nothing more is written to it: {self._damage}")
 
-    async def _read(self, name: str, call: Awaitable[T]) -> T:
+    async def _call(self, name: str, call: Awaitable[T]) -> T:
         try:
             with under_way(self._counters, "storage.state", self.info.name, name):
                 return await self._in_time(call)

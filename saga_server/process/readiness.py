@@ -15,6 +15,7 @@ from saga_server.process.settings import Current
 
 SECONDS = 5.0
 """Time limit for the journal to take the probe."""
+_LATE = "the journal did not answer within {:g} s"
 _PROVEN_SECONDS = 1.0
 """How long a successful probe of the journal counts, so that frequent checks cause little load."""
 _WRITTEN = b"." * 131_072
@@ -70,22 +71,27 @@ class Readiness:
         if self._probing is None or self._probing.done():  # one probe at a time, shared by all callers
             self._probing = asyncio.create_task(self._probe(), name="saga-probe")
         await asyncio.wait({self._probing}, timeout=SECONDS)
-        return self._probing.result() if self._probing.done() else f"the journal did not answer within {SECONDS:g} s"
+        return self._probing.result() if self._probing.done() else _LATE.format(SECONDS)
 
     async def _probe(self) -> str:
-        state = self.saga.stores.state
+        state, counters = self.saga.stores.state, self.saga.counters
         try:
-            await state.commit(Batch({self._key: _WRITTEN}))
-            found = (await state.get([self._key])).get(self._key)
-            await state.commit(Batch(deletes=frozenset({self._key})))
+            async with asyncio.timeout(SECONDS):  # the next probe finds out whether the journal is well again
+                await state.commit(Batch({self._key: _WRITTEN}))
+                found = (await state.get([self._key])).get(self._key)
+                await state.commit(Batch(deletes=frozenset({self._key})))
+            reason = "" if found == _WRITTEN else "the journal lost an entry that it had taken"
+        except TimeoutError:
+            reason = _LATE.format(SECONDS)
         except StoreError as error:
-            return str(error)
-        if found != _WRITTEN:
-            return "the journal lost an entry that it had taken"
-        self._proven = asyncio.get_running_loop().time()
-        self.saga.counters.recover("journal.write")
-        self.saga.counters.recover("journal.read")
-        return ""
+            reason = str(error)
+        if reason:
+            counters.degrade("journal.write", reason)
+        else:
+            self._proven = asyncio.get_running_loop().time()
+            counters.recover("journal.write")
+            counters.recover("journal.read")
+        return reason
 
     async def aclose(self) -> None:
         """Cancel a running probe."""

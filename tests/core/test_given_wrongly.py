@@ -504,6 +504,9 @@ async def test_an_object_in_the_place_of_an_id() -> None:
             ("timeout", lambda: saga.background.drain("5")),  # type: ignore[arg-type]
             ("files", lambda: saga.maintenance.import_files("a.json", ImportOptions())),
             (r"files\[0\]", lambda: saga.maintenance.import_files(["a.json"], ImportOptions())),  # type: ignore[list-item]
+            (r"files\[0\]", lambda: saga.maintenance.import_files([("a", 5)], ImportOptions())),  # type: ignore[list-item]
+            (r"files\[0\]", lambda: saga.maintenance.import_files([("a",)], ImportOptions())),  # type: ignore[list-item]
+            ("verdict", lambda: saga.maintenance.repair("x")),  # type: ignore[arg-type]
             ("how", lambda: saga.maintenance.import_files([], {})),  # type: ignore[arg-type]
             ("vectors", lambda: saga.maintenance.differences(number, vectors="no")),  # type: ignore[arg-type]
         ]
@@ -576,6 +579,18 @@ async def test_a_choice_of_another_type_at_opening(given: dict[str, Any], told: 
 def test_the_names_of_a_kind_that_there_is_not() -> None:
     with pytest.raises(BadInput, match="kind: 'stat' is no kind of backend; give one of state, "):
         registry.names("stat")
+
+
+async def test_a_second_stream_for_one_reply() -> None:
+    async def stream() -> AsyncIterator[str]:
+        yield "Fog."
+
+    async with Saga.open(memory_config()) as saga:
+        turn = await saga.begin([{"role": "user", "content": "Hi."}])
+        assert [text async for text in turn.visible(stream())] == ["Fog."]
+        with pytest.raises(BadInput, match=r"visible: this turn has a reply already; begin it again with Saga\.begin"):
+            [text async for text in turn.visible(stream())]
+        assert [each.reply for each in await turn.commit()] == ["Fog."]
 
 
 async def test_calls_in_the_wrong_order() -> None:

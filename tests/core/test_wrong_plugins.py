@@ -222,6 +222,14 @@ def test_an_object_that_is_no_module(monkeypatch: pytest.MonkeyPatch) -> None:
             open_modules({"rpg": True}, Counters())
 
 
+def test_a_module_whose_class_needs_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was imported, so that is not what is told."""
+    monkeypatch.setattr(registry, "_configured", {})
+    registry.add_entry_points({"saga.modules": {"needs": "argparse:Action"}})
+    with pytest.raises(StoreUnavailable, match=r"^modules\.needs: argparse:Action cannot be loaded: .* missing 2 "):
+        open_modules({"needs": True}, Counters())
+
+
 def proposal(**fields: Any) -> Proposal:
     return Proposal(**{"kind": "event", "summary": "soon", **fields})
 

@@ -190,5 +190,5 @@ def test_doctor_names_a_plugin_that_is_nowhere(monkeypatch: pytest.MonkeyPatch) 
     registry.add_entry_points(nowhere)
     lines: list[str] = []
     examination._settings(load_config({"server": {"port": 0}}), examination.DoctorReport(lines.append))
-    assert "!!  module none: nowhere:MODULE cannot be imported: No module named 'nowhere'" in lines
+    assert "!!  module none: nowhere:MODULE cannot be loaded: No module named 'nowhere'" in lines
     assert "!!  importer absent: cannot be loaded (ModuleNotFoundError: No module named 'nowhere')" in lines

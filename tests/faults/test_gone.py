@@ -27,7 +27,7 @@ def leaving(client: Client, player: Player, said: str, *, stream: bool) -> async
 @pytest.mark.parametrize("stream", [False, True])
 async def test_while_the_journal_is_read(stream: bool, upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> None:
     """The model is never asked for it."""
-    monkeypatch.setattr(engine, "READ_SECONDS", 5.0)
+    monkeypatch.setattr(engine, "ANSWER_SECONDS", 5.0)
     sections = {"providers": {"openai": {"base_url": upstream.url, "api_key": "sk-up", "max_retries": 0}}}
     with breakable(monkeypatch) as parts:
         async with Client.of({**sections, "session": {"default_world": "empty"}}, {}) as client:

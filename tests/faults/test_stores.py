@@ -11,7 +11,7 @@ import pytest
 from attrs import define, field
 
 from saga_core.play import play as engine
-from saga_core.storage import journal_guard, opening
+from saga_core.storage import journal_guard, late_calls, opening
 from saga_server.admin import server_handlers
 from saga_server.http import exchange
 from tests.faults.breakable import KINDS, MODES, Breakable, Mode, breakable
@@ -69,7 +69,7 @@ def impatient(client: Client, mode: Mode, monkeypatch: pytest.MonkeyPatch) -> It
     """What waits for a store that hangs waits a moment only; what is well has its time, however busy the machine is."""
     with monkeypatch.context() as patch:
         if mode == "hang":
-            patch.setattr(engine, "READ_SECONDS", 0.5)
+            patch.setattr(engine, "ANSWER_SECONDS", 0.5)
             patch.setattr(exchange, "COMMIT_SECONDS", 0.3)
             patch.setattr(client.server.saga.background.views, "patience", 0.3)
         yield
@@ -140,6 +140,29 @@ async def test_a_stream_tells_that_it_is_not_recorded_before_it_ends(monkeypatch
             assert told[-2:] == ["data: [DONE]", ""]
 
 
+async def test_a_commit_that_is_never_answered_costs_one_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named while it hangs; its session is played and recorded on, and so is what the player saw."""
+    with breakable(monkeypatch) as parts:
+        async with Client.of({"session": {"default_world": "ersia"}}, {}) as client:
+            player = Player(client)
+            await player.says("숲으로 간다.")
+            await settle(client)
+            monkeypatch.setattr(late_calls, "LATE_SECONDS", 0.1)
+            monkeypatch.setattr(exchange, "COMMIT_SECONDS", 0.3)
+            parts["state"].breaks("hang", "commit")
+            with monkeypatch.context() as patch:
+                patch.setattr(journal_guard, "ANSWER_SECONDS", 1.0)
+                await player.says("귀를 기울인다.")
+            assert "this turn is not recorded: recording takes longer than 0.3 s" in player.told
+            parts["state"].mode = "well"  # but the call that hung is never answered
+            ready = await client.get("/readyz")
+            assert ready.status == 200 and ready.json["degraded"] == ["storage.state.hangs"]
+            told = (await client.get("/api/status")).json["degraded"]
+            assert "has not answered `commit`" in told["storage.state.hangs"]
+            await caught_up(player)
+            assert (await client.get("/readyz")).json["degraded"] == []
+
+
 async def test_everything_breaks_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with breakable(monkeypatch) as parts:
         async with Client.of({"recall": {"deadline_ms": 60}, "session": {"default_world": "ersia"}}, {}) as client:
@@ -165,7 +188,7 @@ async def test_the_status_answers_while_the_journal_hangs_and_names_it(monkeypat
             last = await player.says("숲으로 간다.")
             await settle(client)
             monkeypatch.setattr(server_handlers, "_STATUS_SECONDS", 0.2)
-            monkeypatch.setattr(journal_guard, "READ_SECONDS", 0.4)
+            monkeypatch.setattr(journal_guard, "ANSWER_SECONDS", 0.4)
             parts["state"].breaks("hang", "get", "scan")
             async with asyncio.timeout(10):
                 status = await client.get("/api/status")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,6 +133,13 @@ async def test_one_that_cannot_be_loaded_is_told_and_the_others_work(
     )
     (refused,) = read_file("x", b'{"a": 1}').refused
     assert refused.why.endswith("(importers that could not be loaded: absent, none)")
+
+
+async def test_a_file_may_be_given_by_its_path_as_a_text(saga: Saga, tmp_path: Path) -> None:
+    file = tmp_path / "chat.jsonl"
+    file.write_bytes(samples.st_chat())
+    taken = await saga.maintenance.import_files([("chat.jsonl", str(file))], ImportOptions())
+    assert [each.state for each in taken.things] == ["new"]
 
 
 def test_every_kind_has_its_words() -> None:

@@ -160,7 +160,7 @@ class Hanging(MemoryState):
 async def test_a_journal_that_hangs_is_waited_for_a_while_and_named(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(journal_guard, "READ_SECONDS", 0.01)
+    monkeypatch.setattr(journal_guard, "ANSWER_SECONDS", 0.01)
     store, late = ReadOnlyOnCorruption(Hanging(), None, Counters()), "memory.* did not answer within 0.01 s"
     async with asyncio.timeout(5):
         with pytest.raises(StoreUnavailable, match=late):
@@ -172,7 +172,7 @@ async def test_a_journal_that_hangs_is_waited_for_a_while_and_named(
 
 
 async def test_a_journal_that_hangs_at_the_start_is_not_played_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_guard, "READ_SECONDS", 0.01)
+    monkeypatch.setattr(journal_guard, "ANSWER_SECONDS", 0.01)
     async with asyncio.timeout(5):
         with pytest.raises(StoreTimeout, match=r"the journal \(memory\) did not answer within 0\.01 s"):
             await Saga.open(memory_config(), stores={"state": Hanging()}, tolerant=True)
@@ -251,12 +251,70 @@ async def test_a_commit_that_does_not_end_is_named_and_ends_a_comparison(monkeyp
         assert (await saga.maintenance.verify()).equal
 
 
+@pytest.mark.parametrize("happened", [False, True])
+async def test_a_commit_that_never_ends_is_given_up_and_its_session_goes_on(
+    happened: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows whether it happened, so what is recorded is read again."""
+
+    class Lost(MemoryState):
+        loses = False
+
+        async def commit(self, batch: Any, *, expected: Any = None) -> None:
+            lost, self.loses = self.loses, False
+            if not lost or happened:
+                await super().commit(batch, expected=expected)
+            if lost:
+                await asyncio.Event().wait()
+
+    monkeypatch.setattr(journal_guard, "ANSWER_SECONDS", 0.2)
+    store, chat = Lost(), [{"role": "user", "content": "I wait."}]
+    async with asyncio.timeout(20), Saga.open(memory_config(), stores={"state": store}) as saga:
+        await (await saga.begin(chat)).commit()
+        await saga.drain(5)
+        lost = await saga.begin(chat)
+        lost.replies[0].feed("Fog.")
+        store.loses = True
+        with pytest.raises(StoreTimeout, match=r"the journal \(memory\) did not answer within 0\.2 s"):
+            await lost.commit()
+        assert "did not answer" in saga.counters.degraded["journal.write"]
+        chat += [{"role": "assistant", "content": "Fog."}, {"role": "user", "content": "I go on."}]
+        turn = await saga.begin(chat, session=lost.session.id)
+        turn.replies[0].feed("Rain.")
+        await turn.commit()
+        await saga.drain(5)
+        told = [each["reply"] for each in await saga.timelines.path(lost.session.id)]
+        assert told == ["", "Fog.", "Rain."], "each is there once"
+        assert saga.counters.degraded == {} and (await saga.maintenance.verify()).equal
+
+
+async def test_a_change_of_a_session_that_happened_though_it_failed_is_read_again() -> None:
+    class Late(MemoryState):
+        fails = False
+
+        async def commit(self, batch: Any, *, expected: Any = None) -> None:
+            await super().commit(batch, expected=expected)
+            if self.fails:
+                raise StoreTimeout("no answer")
+
+    store = Late()
+    async with Saga.open(memory_config(), stores={"state": store}) as saga:
+        session = (await saga.sessions.create(label="first")).id
+        await saga.sessions.rename(session, "first")
+        store.fails = True
+        with pytest.raises(StoreTimeout):
+            await saga.sessions.rename(session, "second")
+        store.fails = False
+        assert (await saga.sessions.rename(session, "third")).label == "third"
+        assert (await saga.sessions.create(label="second")).id != session, "the name is free"
+
+
 async def test_a_read_that_does_not_end_is_named_with_its_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Stalls()
     async with asyncio.timeout(20), Saga.open(memory_config(), stores={"state": store}) as saga:
         await saga.begin([{"role": "user", "content": "I come in."}])
         store.stalls = "get"
-        monkeypatch.setattr(play, "READ_SECONDS", 0.1)
+        monkeypatch.setattr(play, "ANSWER_SECONDS", 0.1)
         turn = await saga.begin([{"role": "user", "content": "I wait."}])
         assert turn.degraded == {"journal.read": "storage.state: memory has not answered `get` within 0.1 s"}
         store.goes_on.set()
@@ -269,4 +327,22 @@ async def test_a_graph_that_does_not_end_is_named_until_it_does(monkeypatch: pyt
         asyncio.get_running_loop().call_later(0.05, goes_on.set)
         await goes_on.wait()
         assert "storage.graph: mine has not answered `apply`" in counters.degraded["storage.graph.hangs"]
+        with late_calls.under_way(counters, "storage.graph", "mine", "get"):
+            assert len(counters.calls) == 2
     assert counters.degraded == {} == counters.calls
+
+
+async def test_a_store_is_well_once_the_call_that_hung_has_ended_though_others_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(late_calls, "LATE_SECONDS", 0.01)
+    counters = Counters()
+    late = late_calls.under_way(counters, "storage.graph", "mine", "apply")
+    with late:
+        await asyncio.sleep(0.05)
+        assert "storage.graph.hangs" in counters.degraded
+        monkeypatch.setattr(late_calls, "LATE_SECONDS", 5.0)
+        running = late_calls.under_way(counters, "storage.graph", "mine", "get")
+        running.__enter__()
+    assert counters.degraded == {}
+    running.__exit__(None, None, None)

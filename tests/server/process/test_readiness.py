@@ -163,6 +163,21 @@ async def test_a_journal_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
                     continue
 
 
+async def test_a_probe_that_is_never_answered_is_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    with breakable(monkeypatch) as parts:
+        async with Client.of({}, {}) as client:
+            parts["state"].breaks("hang", "commit")
+            assert (await ready(client))[0] == 503
+            told = (await client.get("/api/status")).json["degraded"]
+            assert told == {"journal.write": "the journal did not answer within 0.2 s"}
+            parts["state"].mode = "well"  # but the call that hung is never answered
+            assert (await ready(client))[0] in (200, 503)
+            async with asyncio.timeout(5):
+                while (await ready(client))[0] != 200:
+                    continue
+            assert (await client.get("/api/status")).json["degraded"] == {}
+
+
 @pytest.mark.parametrize("kind", ["graph", "vector", "cache"])
 async def test_what_is_merely_degraded_stays_ready_and_is_shown(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     with breakable(monkeypatch) as parts:
