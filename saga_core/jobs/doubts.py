@@ -102,11 +102,13 @@ class DoubtsJob(FollowingJob):
         looked, state = self._looked.setdefault(live.session.id, _Looked()), await live.state(turn)
         people = frozenset(each.id for each in state.of_kind(Kind.CHARACTER))
         goes_on = looked.turn in live.tree and live.tree.is_ancestor(looked.turn, turn)
+        since = live.tree.get(looked.turn if goes_on else turn).depth
+        late = [node.id for node in live.tree.path(turn)[-_LOOKED_BACK:] if node.depth > since] or [turn]
         anew, looked.turn = self.reader is None and not goes_on, turn
         if anew or people != looked.people:
             looked.people = people
             root = await live.state(live.tree.root)
-            for doubt in [*doubts(state), *await _disguises(live, turn, state)]:
+            for doubt in [*doubts(state), *await _disguises(live, late)]:
                 is_new = (anew or doubt.key not in looked.known) and doubt.late not in root.entities
                 if is_new and not _is_decided(live, state, doubt):
                     looked.open[doubt.key] = doubt
@@ -179,15 +181,16 @@ def _events(state: WorldState, language: str, doubt: Doubt, same: bool | None, w
         yield deltas.Settled(doubt.key, ONE if same else TWO, words)
 
 
-async def _disguises(live: LiveSession, turn: str, state: WorldState) -> list[Doubt]:
-    """The doubts about those who appeared in ``turn``."""
-    parent = live.tree.get(turn).parent
-    if parent is None:
-        return []
-    before = await live.state(parent)
-    fresh = [each.id for each in state.of_kind(Kind.CHARACTER) if each.id not in before.entities]
-    reply = (await live.turn(turn)).reply if fresh else ""
-    return [doubt for each in fresh if (doubt := disguise(before, state, each, reply)) is not None]
+async def _disguises(live: LiveSession, turns: Sequence[str]) -> list[Doubt]:
+    """The doubts about those who appeared in ``turns``, of one path."""
+    found: list[Doubt] = []
+    for turn, parent in ((each, live.tree.get(each).parent) for each in turns):
+        if parent is not None:
+            before, state = await live.state(parent), await live.state(turn)
+            fresh = [each.id for each in state.of_kind(Kind.CHARACTER) if each.id not in before.entities]
+            reply = (await live.turn(turn)).reply if fresh else ""
+            found += [doubt for each in fresh if (doubt := disguise(before, state, each, reply)) is not None]
+    return found
 
 
 def _is_decided(live: LiveSession, state: WorldState, doubt: Doubt) -> bool:

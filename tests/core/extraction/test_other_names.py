@@ -223,6 +223,8 @@ def test_what_else_is_said_of_somebody_beside_her_name_changes_nothing(name: str
         (GLOVES, HASK, "The man in the yellow gloves is Inspector Corvin Hask's brother."),
         (GLOVES, HASK, "The man in the yellow gloves knows Inspector Corvin Hask of the Magistracy."),
         (GLOVES, HASK, "Inspector Corvin Hask introduces himself as a friend of the man in the yellow gloves."),
+        ("the captain", "Milo", "The captain is Milo now."),
+        ("the captain", "Milo", "Milo was the captain."),
         ("Ruta", "Sister Agnes", "Ruta is the sister of Sister Agnes."),
         ("Ruta", "Sister Agnes", "Ruta loves a nun and her friend is Sister Agnes."),
         ("미스 리", "이순남", "미스 리는 사실 이순남의 동생이다."),

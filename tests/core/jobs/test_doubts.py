@@ -231,6 +231,23 @@ async def test_who_may_be_somebody_else_by_a_note_is_asked_at_once(note: str, as
     assert (await noted(note))[0] == asked
 
 
+async def test_who_appeared_before_the_last_turn_is_asked_too() -> None:
+    turns = (
+        ("Ruta and Dora sit on the deck.", "location: deck\npresent: [Ruta, Dora]"),
+        ("Wind.", "present: [Ruta, Dora]"),
+        ("She bows.", "present: [Agnes, Dora]\nnotes: Ruta is now Agnes."),
+        ("Rain.", "present: [Agnes, Dora]"),
+    )
+    async with Saga.open(CONFIG) as saga:
+        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
+        for number, (text, block) in enumerate(turns):
+            await chat.say(f"I go on ({number}).", f"{text}\n\n```state\n{block}\n```")
+            if number in (1, 3):
+                await saga.background.drain(20)
+        assert chat.last is not None
+        assert len(await findings(saga, chat.last.session.id)) == 1
+
+
 async def test_nobody_is_said_to_have_left_who_may_be_there_under_another_name() -> None:
     left = "Ruta → deck (was there and left)"
     assert left not in (await noted("Ruta is now Agnes."))[1]
