@@ -67,11 +67,12 @@ async def entity_page(live: LiveSession, turn: str, named: str) -> dict[str, Any
                 "from_id": source,
                 "to": state.name(target),
                 "to_id": target,
-                "type": relation.type,
-                "strength": relation.strength,
-                "since": relation.since,
+                "type": part.type,
+                "strength": part.strength,
+                "since": part.since,
             }
             for (source, target), relation in state.relations.items()
+            for part in relation.parts
             if entity.id in (source, target)
         ],
         "knowledge": _knowledge(state, entity),

@@ -217,7 +217,7 @@ def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: 
     for other in (state.player, *state.present):
         relation = state.relations.get((who, other))
         if relation is not None:
-            fields.append(f"→ {one_field(state.name(other))}: {one_field(relation.type)} ({relation.strength:+d})")
+            fields.append(f"→ {one_field(state.name(other))}: {one_field(str(relation))}")
     short = (fields[0], words.speaks.format(name=_with_condition(state, who)))
     return Piece(source, "member", Section.NOW, " | ".join(fields), MUST_MEMBER, order=Slot.MEMBER, shorter=short)
 
@@ -628,7 +628,7 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
     for pair in _changed_relations(old, new):
         now = new.relations.get(pair)
         names = " → ".join(one_field(_called(id_, old, new)) for id_ in pair)
-        text = f"{names}: {one_field(now.type)} ({now.strength:+d})" if now else words.gone.format(name=names)
+        text = f"{names}: {one_field(str(now))}" if now else words.gone.format(name=names)
         yield f"relation:{pair[0]}:{pair[1]}", text
     shown = [each for each in new.untrue if each not in old.untrue and each[0] <= old.depth]
     for depth, text in shown:
@@ -696,7 +696,7 @@ def _changed_relations(old: WorldState, new: WorldState) -> list[tuple[str, str]
         before = was.get(pair)
         if before is relation:
             continue
-        if before is None or (before.type, before.strength) != (relation.type, relation.strength):
+        if before is None or str(before) != str(relation):
             changed.append(pair)
     return sorted(changed)
 
@@ -977,8 +977,7 @@ def _name(id_: str, scene: Scene) -> str:
 
 
 def _relation(edge: Edge, scene: Scene) -> str:
-    relation = scene.state.relations[edge.source, edge.target]
-    return f"{one_field(relation.type)} ({relation.strength:+d})"
+    return one_field(str(scene.state.relations[edge.source, edge.target]))
 
 
 # -- memories --------------------------------------------------------------------------------------------------

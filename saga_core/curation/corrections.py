@@ -216,10 +216,10 @@ def _take(desk: _Desk) -> tuple[Event, ...]:
 
 def _relation(desk: _Desk) -> tuple[Event, ...]:
     one, other = desk.who("from"), desk.who("to")
-    old = desk.state.relations.get((one.id, other.id))
-    strength = desk.number("strength")
-    amount = 0 if strength is None else strength - (old.strength if old else 0)
-    return (deltas.RelationChanged(one.id, other.id, desk.text("type"), amount),)
+    old, kind = desk.state.relations.get((one.id, other.id)), desk.text("type")
+    was, strength = old.part(kind) if old else None, desk.number("strength")
+    amount = 0 if strength is None else strength - (was.strength if was else 0)
+    return (deltas.RelationChanged(one.id, other.id, kind, amount),)
 
 
 _OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}

@@ -126,8 +126,9 @@ def _brief(state: WorldState) -> list[str]:
     people = [each.name + (" (dead)" if each.dead else "") for each in state.of_kind(Kind.CHARACTER)][-_NAMES:]
     lines.append(", ".join(people))
     lines += [
-        f"{state.name(source)} -> {state.name(target)}: {relation.type} {relation.strength:+d}"
+        f"{state.name(source)} -> {state.name(target)}: {part.type} {part.strength:+d}"
         for (source, target), relation in list(state.relations.items())[-12:]
+        for part in relation.parts
     ]
     return [line for line in lines if line.strip()]
 

@@ -17,6 +17,7 @@ from saga_core.language import (
     StoryWords,
     caseless,
     every,
+    is_debt,
     is_unspaced,
     language_of,
     match_name,
@@ -587,7 +588,9 @@ def _travels(reply: str, state: WorldState, who: str) -> bool:
 
 
 def _leaning(relation: Relation) -> int:
-    """Return -1 for hostile, 1 for friendly and 0 for neutral relations, by type or otherwise by strength."""
+    """Return -1 for hostile, 1 for friendly and 0 for neutral relations and debts, by type or otherwise by strength."""
+    if is_debt(relation.type):
+        return 0
     if _HOSTILE.search(relation.type):
         return -1
     if _FRIENDLY.search(relation.type):

@@ -65,7 +65,7 @@ from saga_core.naming import (
     told_apart,
     words_of_thing,
 )
-from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, StateReading, unknown_field
+from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StateReading, unknown_field
 
 _NOTHING = Delta()
 _Given = tuple[str | None, str | None, str, int]
@@ -627,16 +627,17 @@ class _Reports:
     # -- who is what -------------------------------------------------------------------------------------------------
 
     def _relations(self) -> Iterator[Event]:
-        said: dict[tuple[str, str], str] = {}
+        said: dict[tuple[str, str], RelationChange] = {}  # what is owed
         for change in self.fields.relationship_changes:
             source = self.names.ensure(Kind.CHARACTER, change.source)
             target = self.names.ensure(Kind.CHARACTER, change.target)
             if source != target:
-                said[source, target] = change.type
+                if is_debt(change.type) or is_settled(change.type):
+                    said[source, target] = change
                 yield deltas.RelationChanged(source, target, change.type, change.delta)
         yield from self._paid(said)
 
-    def _paid(self, said: Mapping[tuple[str, str], str]) -> Iterator[Event]:
+    def _paid(self, said: Mapping[tuple[str, str], RelationChange]) -> Iterator[Event]:
         """Debts that the block settles in another way than by the relation itself.
 
         This may be the relation in the other direction, or a sentence in a note. Such a sentence settles the debt
@@ -644,13 +645,17 @@ class _Reports:
         nobody settles the only debt there is.
         """
         debts = {
-            pair: each
+            pair: each.owed
             for pair, each in self.state.relations.items()
-            if is_debt(each.type) and said.get(pair, each.type) == each.type  # a block may repeat an old relation
+            # A block may repeat an old debt; with a delta that leaves nothing of it, it has settled the debt.
+            if each.owed
+            and ((own := said.get(pair)) is None or own.type == each.owed.type)
+            and (own is None or not own.delta or each.owed.strength + own.delta)
         }
         for source, target in list(debts):
-            if is_settled(said.get((target, source), "")):
-                yield deltas.RelationChanged(source, target, said[target, source], 0)
+            back = said.get((target, source))
+            if back is not None and is_settled(back.type):
+                yield deltas.RelationChanged(source, target, back.type, 0)
                 del debts[source, target]
         player, notes = self.state.player, self.fields.notes or ""
         if not debts or not notes:

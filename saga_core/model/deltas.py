@@ -129,7 +129,10 @@ class Separated:
 
 @frozen
 class RelationChanged:
-    """The relation of ``source`` to ``target`` changes by ``amount``. ``type`` is its new name; empty keeps the old."""
+    """The relation of ``source`` to ``target`` changes by ``amount``. ``type`` is its new name; empty keeps the old.
+
+    A debt and its settlement change only what is owed, other types only what is felt.
+    """
 
     source: str
     target: str

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from attrs import evolve, field, frozen
 
+from saga_core.language import is_debt, is_settled
 from saga_core.values import Value
 
 
@@ -77,6 +78,31 @@ class Relation:
     type: str
     strength: int = 0
     since: int = 0
+    debt: Relation | None = None
+    """What is owed beside what is felt. A debt that is all there is has the relation's own type and strength."""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{each.type} ({each.strength:+d})" for each in self.parts)
+
+    @property
+    def felt(self) -> Relation | None:
+        """The relation without what is owed."""
+        return None if is_debt(self.type) else evolve(self, debt=None)
+
+    @property
+    def owed(self) -> Relation | None:
+        """The debt that is not settled."""
+        return self if is_debt(self.type) else self.debt
+
+    @property
+    def parts(self) -> tuple[Relation, ...]:
+        """What is felt and what is owed, each if there is any."""
+        return tuple(each for each in (self.felt, self.owed) if each is not None)
+
+    def part(self, kind: str) -> Relation | None:
+        """The part that a change to ``kind`` changes: a debt, or its settlement, is apart from what is felt."""
+        owed = self.owed
+        return owed if is_debt(kind) or (owed is not None and is_settled(kind)) else self.felt
 
 
 HABITS = ("gains_listed", "gains_totalled", "player_listed", "losses_repeated")

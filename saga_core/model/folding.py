@@ -8,6 +8,7 @@ from typing import Any
 from attrs import evolve
 from attrs import fields as attributes
 
+from saga_core.language import is_debt, is_settled, settled
 from saga_core.model import counting, curated, deltas, facts
 from saga_core.model.draft import Draft
 from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
@@ -233,11 +234,18 @@ def _relation_changed(draft: Draft, event: deltas.RelationChanged) -> None:
         return
     relations = draft.map("relations")
     old: Relation | None = relations.get((source.id, target.id))
-    strength = (old.strength if old else 0) + event.amount
-    strength = max(-MAX_STRENGTH, min(MAX_STRENGTH, strength))
     kind = event.type or (old.type if old else "")
-    since = old.since if old and old.type == kind else draft.depth
-    relations[source.id, target.id] = Relation(kind, strength, since)
+    felt, owed, was = (old.felt, old.owed, old.part(kind)) if old else (None, None, None)
+    strength = (was.strength if was else 0) + event.amount
+    strength = max(-MAX_STRENGTH, min(MAX_STRENGTH, strength))
+    if is_debt(kind) and was and was.strength and not strength:
+        kind = settled(kind)
+    now = Relation(kind, strength, was.since if was and was.type == kind else draft.depth)
+    if not is_debt(kind) and (was is None or was is not owed):
+        now = evolve(now, debt=owed)
+    elif felt is not None and not is_settled(felt.type):
+        now = evolve(felt, debt=now if is_debt(kind) else None)
+    relations[source.id, target.id] = now
 
 
 def _event_triggered(draft: Draft, event: deltas.EventTriggered) -> None:

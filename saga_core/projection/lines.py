@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import frozen
 
-from saga_core.language import DEFAULT, language_of, squash
+from saga_core.language import DEFAULT, is_debt, language_of, squash
 from saga_core.model import ALIVE, HABITS, Entity, Event, Fact, Kind, Scheduled, Session, WorldState, deltas
 from saga_core.projection.graph_image import GraphImage
 from saga_core.stores import Value
@@ -209,7 +209,8 @@ class StateLine:
     @property
     def key(self) -> StateLineKey:
         """The key of the statement."""
-        return self.kind, self.subject, self.other
+        kind = "debt" if self.kind == "relation" and is_debt(self.text) else self.kind
+        return kind, self.subject, self.other
 
 
 def state_lines(state: WorldState, language: str = DEFAULT) -> list[StateLine]:
@@ -229,7 +230,8 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
         yield StateLine(kind="present", subject=who, text=state.name(who))
         yield from person_lines(state, who)
     for (source, target), relation in state.relations.items():
-        yield StateLine(kind="relation", subject=source, other=target, text=relation.type, number=relation.strength)
+        for part in relation.parts:
+            yield StateLine(kind="relation", subject=source, other=target, text=part.type, number=part.strength)
     for value in counted_values(state):
         number = value.count.value if value.tracker.numeric and isinstance(value.count.value, int) else None
         yield StateLine(
@@ -307,7 +309,7 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
         case deltas.EventTriggered(event=name):
             return (("happening", name, ""),)
         case deltas.RelationChanged(source=source, target=target):
-            return (("relation", source, target),)
+            return ("relation", source, target), ("debt", source, target)
         case deltas.AttributeSet(who=who, name=name):
             return (("hp" if name == "max_hp" else name, who, ""),)
         case deltas.Introduced(id=who, attributes=attributes):
@@ -520,10 +522,11 @@ def describe_state(state: WorldState, session: Session, language: str = DEFAULT)
             {
                 "from": state.name(source),
                 "to": state.name(target),
-                "type": relation.type,
-                "strength": relation.strength,
+                "type": part.type,
+                "strength": part.strength,
             }
             for (source, target), relation in state.relations.items()
+            for part in relation.parts
         ],
         "events": [{"name": event.name, "turn": event.depth} for event in state.happenings],
         "notes": [{"turn": depth, "text": text} for depth, text in state.notes],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 
-from saga_core.language import is_debt, language_of, without_signs
+from saga_core.language import language_of, without_signs
 from saga_core.model import Kind, Relation, Turn, WorldState
 from saga_core.naming import alike
 from saga_core.projection.lines import counted_values, thread_lines
@@ -147,7 +147,7 @@ def _relations(state: WorldState, words: Mapping[str, str]) -> str:
 
 def _tie(state: WorldState, ends: tuple[str, str], relation: Relation) -> str:
     source, target = map(state.name, ends)
-    return f"{source} → {target}: {relation.type} ({relation.strength:+d})"
+    return f"{source} → {target}: {relation}"
 
 
 def _story(state: WorldState, words: Mapping[str, str]) -> str:
@@ -156,8 +156,8 @@ def _story(state: WorldState, words: Mapping[str, str]) -> str:
 
 def _open(state: WorldState, words: Mapping[str, str], language: str) -> str:
     """All threads that are open, and the player's debts; nothing without any."""
-    ties = ((ends, each) for ends, each in state.relations.items() if state.player in ends and is_debt(each.type))
-    debts = [_tie(state, *each) for each in ties]
+    ties = ((ends, each.owed) for ends, each in state.relations.items() if state.player in ends)
+    debts = [_tie(state, ends, owed) for ends, owed in ties if owed is not None]
     lines = [*thread_lines(state, language, near=False), *debts]
     return _section("open", lines, words) if lines else ""
 

@@ -86,3 +86,16 @@ async def test_a_correction_is_told_before_what_the_narrator_reported() -> None:
         context = (await chat.begin("And then what?")).context
         assert any(piece.key.startswith("relation:") for piece in context.skipped), "not all of them have room"
         assert "Changed: Osric → Mara: estranged (-5); " in context.text
+
+
+async def test_a_debt_is_set_by_hand_apart_from_what_is_felt() -> None:
+    async with Saga.open(load_config({**MEMORY, "session": {}})) as saga:
+        chat = Frontend(saga, session="inn", greeting="It snows.", system="Mara and Osric keep the inn.")
+        owes = "{from: Osric, to: Mara, type: debt, delta: 1}, {from: Osric, to: Mara, type: hostile, delta: -2}"
+        await play(chat, f"present: [Mara, Osric]\nrelationship_changes: [{owes}]", "And then?")
+        ties = [(each["type"], each["strength"]) for each in (await saga.describe("inn"))["relationships"]]
+        assert ties == [("hostile", -2), ("debt", 1)]
+        await saga.memory.correct("inn", "relation", {"from": "Osric", "to": "Mara", "type": "debt", "strength": "3"})
+        assert "Osric → Mara: hostile (-2), debt (+3)" in (await chat.begin("And then what?")).context.text
+        await saga.memory.correct("inn", "relation", {"from": "Osric", "to": "Mara", "type": "debt", "strength": "0"})
+        assert [each["type"] for each in (await saga.describe("inn"))["relationships"]] == ["hostile"]

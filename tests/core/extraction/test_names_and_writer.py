@@ -379,6 +379,17 @@ def test_it_is_told_in_the_language_of_the_debt(kind: str, note: str, now: str) 
     assert kinds(state)["p", "e"] == now
 
 
+def test_a_quarrel_leaves_a_debt_and_a_note_settles_it_all_the_same() -> None:
+    quarrel = OWES.replace("빚", "hostile").replace("0}", "-2}")
+    state = after(STATE, OWES.replace("0}", "1}"), quarrel)
+    assert str(state.relations["p", "e"]) == "hostile (-2), 빚 (+1)"
+    state = after(state, f"{quarrel}\nnotes: 아리아가 에르겐에게 빚을 모두 갚았다.")
+    assert str(state.relations["p", "e"]) == "hostile (-4)"
+    state = after(STATE, OWES.replace("0}", "1}"), quarrel)
+    state = after(state, f"{OWES.replace('0}', '-1}')}\nnotes: 아리아가 에르겐에게 빚을 모두 갚았다.")
+    assert str(state.relations["p", "e"]) == "hostile (-2)", "told twice, it is settled once"
+
+
 def test_of_two_debts_a_note_that_names_nobody_settles_none() -> None:
     state = after(STATE, OWES, OWES.replace("에르겐", "크룩"), "notes: 빚을 모두 갚았다.")
     assert kinds(state) == {("p", "e"): "빚", ("p", "k"): "빚"}

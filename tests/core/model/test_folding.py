@@ -192,6 +192,23 @@ def test_a_status_tells_since_which_turn() -> None:
     assert after(AttributeSet("c0", "status", None), state=back, depth=9).entities["c0"].get("status_since") == 9
 
 
+@pytest.mark.parametrize(
+    ("changes", "now"),
+    [
+        ([("debt", 1), ("hostile", -2)], "hostile (-2), debt (+1)"),
+        ([("debt", 1), ("hostile", -2), ("debt", -1)], "hostile (-2)"),
+        ([("friend", 2), ("debt", 3), ("debt paid", 0), ("friend", 1)], "friend (+3)"),
+        ([("friend", 2), ("빚", 3), ("빚", -1), ("친구", 0)], "친구 (+2), 빚 (+2)"),
+        ([("debt", 1), ("debt", -1)], "settled (+0)"),
+        ([("debt", 2), ("debt", -2), ("loan", 1)], "loan (+1)"),
+        ([("debt", 1), ("hostile", -2), ("", -1)], "hostile (-3), debt (+1)"),
+        ([("debt", 1), ("", 1)], "debt (+2)"),
+    ],
+)
+def test_a_debt_is_counted_apart_from_what_is_felt(changes: list[tuple[str, int]], now: str) -> None:
+    assert str(after(*(RelationChanged("player", "c0", *each) for each in changes)).relations["player", "c0"]) == now
+
+
 def test_relations_keep_the_latest_word_and_the_sum() -> None:
     state = after(RelationChanged("player", "c0", "wary", -2))
     assert state.relations["player", "c0"] == Relation("wary", -2, 5)

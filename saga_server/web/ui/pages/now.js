@@ -100,7 +100,7 @@ function Group({ name, title, none, help, lines, rest = [], others, folded = fal
     if (made) about.changed(t(add.saved ?? "saved"), made.change);
   };
   const button = add && html`<button type="button" class="quiet" data-action="add" aria-expanded=${adding} onClick=${() => open(!adding)}>+ ${add.label}</button>`;
-  const row = (each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id}`} line=${each} ...${about} />`;
+  const row = (each) => html`<${Line} key=${`${each.kind} ${each.subject_id} ${each.other_id} ${each.kind === "relation" ? each.text : ""}`} line=${each} ...${about} />`;
   return html`<${Part} name=${name} title=${title} aside=${button}>
     ${adding && html`<${Correct} session=${about.session} turn=${about.turn} fields=${add.fields} make=${add.make} done=${done} />`}
     ${help && lines.length > 0 && html`<p class="hint">${help}</p>`}
