@@ -152,7 +152,8 @@ class Briefing:
         """Place, health, mood, what is counted of world, place and player, and belongings: none only if a sheet lists
         what the player had, as whoever gave away the one thing that was told of may have others."""
         player = state.entities.get(state.player)
-        fields = [f"{words.place}: {one_field(state.name(state.location))}"] if state.location else []
+        place = state.location
+        fields = [f"{words.place}: {one_field(state.name(place))}{_held(state, place)}"] if place else []
         if player is not None and _health_is_known(player, world):
             top = player.get("max_hp")
             fields.append(f"{words.hp}: {player.get('hp')}" + (f"/{top}" if top is not None else ""))
@@ -660,9 +661,13 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
 
 def _elsewhere(state: WorldState, who: str, places: str, words: Labels) -> str:
     """Where somebody is who is not here, with her condition."""
-    status = "; ".join(one_field(text)[:_CONDITION] for text in _status(state, who))
-    held = f" ({status})" if status else ""
-    return f"{one_field(state.name(who))}{held} → {places} {_there_since(state, who, words)}"
+    return f"{one_field(state.name(who))}{_held(state, who)} → {places} {_there_since(state, who, words)}"
+
+
+def _held(state: WorldState, id_: str) -> str:
+    """The condition of somebody or of a place, in parentheses: (burned down)."""
+    status = "; ".join(one_field(text)[:_CONDITION] for text in _status(state, id_))
+    return f" ({status})" if status else ""
 
 
 def _there_since(state: WorldState, who: str, words: Labels) -> str:

@@ -32,6 +32,7 @@ from saga_core.language import (
     mentions,
     sentences_of,
     settled,
+    squash,
     staying,
     telling,
     tells_deed,
@@ -390,7 +391,7 @@ class _Reports:
                 yield self._gained(receiver, thing, quantity)
             elif giver is not None and receiver is None:
                 yield deltas.ItemLost(giver, thing, quantity)
-        yield from self._losses(given, lost)  # what was taken from somebody and burned was had in between
+        yield from self._losses(given, gained, lost)  # what was taken from somebody and burned was had in between
         for owner, thing, quantity in gained:
             if owner == player and thing in absolute and self._count(player, thing) - left.get(thing, 0) != quantity:
                 yield deltas.ItemCounted(player, thing, quantity)
@@ -415,16 +416,19 @@ class _Reports:
                 passed.append((player, who, *self._handed(player, name, item.quantity)))
         return lost, passed
 
-    def _losses(self, given: list[_Given], items: list[ItemAmount]) -> Iterator[Event]:
+    def _losses(self, given: list[_Given], gained: list[_Owned], items: list[ItemAmount]) -> Iterator[Event]:
         """What is lost. A thing both lost and handed over is one loss reported twice, unless the owner has enough for
         both, and the narrator is not known to repeat losses so."""
         lost: list[tuple[_Owned, int, bool]] = []
         passed_on = {each.item for each in self.fields.items_transferred}
+        coming = {each[:2] for each in gained} | {(receiver, thing) for _, receiver, thing, _ in given}
         is_sure = False
         for item in items:
             name, named = self._whose(item)
             owner = named or self.state.player
             thing, quantity = self._handed(owner, name, item.quantity)
+            if named is None and (owner, thing) not in coming:
+                owner = self._loser(thing, quantity) or owner
             passed = sum(count for giver, _, given_thing, count in given if (giver, given_thing) == (owner, thing))
             come = sum(count for _, receiver, come_thing, count in given if (receiver, come_thing) == (owner, thing))
             is_enough = self._count(owner, thing) + come >= passed + quantity
@@ -438,6 +442,15 @@ class _Reports:
             is_repeated = passed == quantity and (is_sure or is_habit)
             if not passed or (is_enough and not is_repeated):
                 yield deltas.ItemLost(owner, thing, quantity)
+
+    def _loser(self, thing: str, quantity: int) -> str | None:
+        """Who lost a thing that the player does not have: its only holder. What she got in the turn before may be a
+        gift told twice, so then a note must say so of her alone: "Pell has lost the coat"."""
+        holder = self._holder(thing, quantity, self.state.player)
+        if holder is None or (holder, thing) not in self.taken_over:
+            return holder
+        said = (each for each in sentences_of(self.fields.notes or "") if mentions(each, self.state.name(thing)))
+        return holder if any(self.names.named_in(each) == [holder] for each in said) else None
 
     def _gains(self) -> Iterator[_Owned]:
         """Owner, thing and quantity of each gain. In an inventory, a thing that may be one carried is that one."""
@@ -669,14 +682,16 @@ class _Reports:
                     yield deltas.RelationChanged(*pair, settled(debts.pop(pair).type), 0)
 
     def _destroyed(self) -> Iterator[Event]:
-        """Things and places that no longer exist according to their status. An unknown name is taken for a thing."""
+        """Things and places that no longer exist according to their status, or do again: ``rebuilt``. An unknown name
+        is taken for a thing."""
         for status in self.fields.status_changes:
-            if (
-                self.names.find(Kind.CHARACTER, status.name) is not None
-                or _GONE.search(status.status.casefold()) is None
-            ):
+            if self.names.find(Kind.CHARACTER, status.name) is not None:
                 continue
             place = self.names.find(Kind.LOCATION, status.name)
+            if _GONE.search(status.status.casefold()) is None:
+                if place in self.state.entities and self.state.entities[place].get("status"):
+                    yield deltas.AttributeSet(place, "status", status.status)
+                continue
             thing = place or self.names.ensure(Kind.ITEM, status.name)
             yield deltas.AttributeSet(thing, "status", status.status)
             for owner, hands in self.state.belongings.items():
@@ -688,10 +703,16 @@ class _Reports:
 
     def _statuses(self) -> Iterator[Event]:
         now: dict[str, str] = {}
-        for status in self.fields.status_changes:
+        fields = self.fields
+        things = (each.name for each in (*fields.items_gained, *fields.items_lost))
+        handed = (each.item for each in fields.items_transferred)
+        new = set(map(squash, (fields.location or "", *things, *handed)))
+        for status in fields.status_changes:
             character = self.names.find(Kind.CHARACTER, status.name)
             if character is None and (
-                self.names.find(Kind.ITEM, status.name) or self.names.find(Kind.LOCATION, status.name)
+                squash(status.name) in new
+                or self.names.find(Kind.ITEM, status.name)
+                or self.names.find(Kind.LOCATION, status.name)
             ):
                 continue  # things and places have no health
             if character is None and _BROKEN.search(status.status.casefold()):

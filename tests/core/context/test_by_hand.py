@@ -88,6 +88,15 @@ async def test_a_correction_is_told_before_what_the_narrator_reported() -> None:
         assert "Changed: Osric → Mara: estranged (-5); " in context.text
 
 
+async def test_a_place_that_burned_down_is_told_so_until_it_is_rebuilt() -> None:
+    async with Saga.open(load_config({**MEMORY, "session": {}})) as saga:
+        chat = Frontend(saga, session="inn", greeting="It snows.", system="Mara and Osric keep the inn.")
+        await play(chat, "location: boathouse\nstatus_changes: [{name: boathouse, status: burned down}]", "Fire!")
+        assert "Place: boathouse (burned down)" in (await chat.begin("And?")).context.text
+        await play(chat, "status_changes: [{name: boathouse, status: rebuilt}]", "We build.")
+        assert "Place: boathouse (rebuilt)" in (await chat.begin("And?")).context.text
+
+
 async def test_a_debt_is_set_by_hand_apart_from_what_is_felt() -> None:
     async with Saga.open(load_config({**MEMORY, "session": {}})) as saga:
         chat = Frontend(saga, session="inn", greeting="It snows.", system="Mara and Osric keep the inn.")

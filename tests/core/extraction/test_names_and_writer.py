@@ -738,6 +738,34 @@ def test_a_loss_of_what_its_name_tells_to_be_somebody_elses_is_hers(thing: str) 
     assert held(after(lent, 'items_lost: ["Pim\'s brass compass"]'))["p"] == {}
 
 
+def test_a_loss_of_what_the_player_does_not_have_is_its_only_holders() -> None:
+    assert held(after(COMPASS, "items_lost: [brass compass]")) == {**HELD, "pim": {}}
+    mine = evolve(COMPASS, belongings={**COMPASS.belongings, "p": {"c": Stack(1)}})
+    assert held(after(mine, "items_lost: [brass compass]")) == HELD
+    assert held(after(COMPASS, "items_gained: [brass compass]\nitems_lost: [brass compass]"))["odile"] == HELD["odile"]
+    two = evolve(COMPASS, belongings={"pim": {"l": Stack(1)}, "odile": {"l": Stack(1)}})
+    lost = after(two, "items_lost: [sealed letter]")
+    assert hands(lost, "pim") == hands(lost, "odile") == {"sealed letter": 1}, "nobody knows whose"
+
+
+@pytest.mark.parametrize(
+    ("note", "pim"),
+    [
+        ("", {"brass compass": 1}),
+        ("\nnotes: Wren lent Pim the brass compass.", {"brass compass": 1}),
+        ("\nnotes: Pim has lost the brass compass in the canal.", {}),
+    ],
+)
+def test_a_gift_that_is_told_again_as_a_loss_is_kept_unless_a_note_says_who_lost_it(
+    note: str, pim: dict[str, int]
+) -> None:
+    mine = evolve(COMPASS, belongings={"p": {"c": Stack(1)}})
+    gift = read_reply("So.\n\n```state\nitems_transferred: [brass compass: Player -> Pim]\n```")
+    state = fold(mine, given := read_delta(gift, mine), turn="t1", depth=1)
+    reading = read_reply(f"He nods.\n\n```state\nitems_lost: [brass compass]{note}\n```")
+    assert hands(fold(state, read_delta(reading, state, above=given), turn="t2", depth=2), "pim") == pim
+
+
 def test_a_thing_under_the_key_for_a_name_is_one_whoever_has_it() -> None:
     assert held(after(COMPASS, "items_lost: [{name: brass compass, who: Pim}]")) == {**HELD, "pim": {}}
     assert held(after(COMPASS, "items_gained: [{name: rope, to: Pim}]"))["pim"] == {"brass compass": 1, "rope": 1}

@@ -363,6 +363,21 @@ def test_a_thing_that_is_destroyed_is_nobodys() -> None:
     assert carried(state) == {} and characters(state) == ["Alex"]
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        "location: boathouse\nstatus_changes: [{name: Boathouse, status: on fire}]",
+        "items_gained: [brass lamp]\nstatus_changes: [{name: brass lamp, status: broken}]",
+        "status_changes: [{name: old boathouse, status: burned down}]",
+        "status_changes: [{name: 은하다방, status: 전소}]",
+        "status_changes: [{name: 銀河茶房, status: 全焼}]",
+        "status_changes: [{name: 银河茶馆, status: 烧毁}]",
+    ],
+)
+def test_a_place_or_thing_that_something_befalls_is_nobody(report: str) -> None:
+    assert characters(play(OPENING, report)) == ["Alex"]
+
+
 def test_hit_points_and_money_as_they_stand() -> None:
     state = play(OPENING, "hp: 85/100\nmoney: [12 silver coins]")
     assert state.entities[state.player].get("hp") == 85 and carried(state) == {"silver coins": 12}

@@ -114,6 +114,8 @@ async def test_who_is_not_found_where_she_was_left_is_gone_from_there_until_she_
         {"notes": "It rains. Ada flew ashore with the body."},
         {"notes": "Ada left with Kit"},
         {"event_trigger": "Ada is led away by two guards"},
+        {"event_trigger": "Ada leaves the company for the convent of Saint Ebbe"},
+        {"notes": "Ada sets off for Hollin."},
     ],
 )
 async def test_who_is_reported_gone_is_not_where_she_was_before(report: dict[str, Any]) -> None:
