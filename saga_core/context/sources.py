@@ -638,9 +638,12 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
         for part in _retold(old.story, new.story):
             text = words.retold.format(first=part.first, last=part.last, text=one_field(part.text))
             yield f"story:{part.first}", text
-    for id_ in sorted(id_ for id_ in new.merged if id_ in old.entities):
-        into = one_field(new.name(new.merged[id_]))
-        yield f"same:{id_}", words.same_as.format(old=one_field(old.name(id_)), name=into)
+    for id_ in sorted(new.merged.keys() - old.merged.keys()):
+        into = new.merged[id_]
+        names = (old.name(id_),) if id_ in old.entities else _new_names(old.entities.get(into), new.entities.get(into))
+        if names:
+            was = ", ".join(map(one_field, names))
+            yield f"same:{id_}", words.same_as.format(old=was, name=one_field(new.name(into)))
     if old.entities is not new.entities:
         for id_ in sorted(id_ for id_, entity in new.entities.items() if old.entities.get(id_) is not entity):
             was = old.entities.get(id_)
@@ -657,6 +660,11 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
             if new.whereabouts[who].left and who in may_be_here(new):
                 continue  # that she has left is only concluded from her name
             yield f"edge:{who}:LOCATED_AT", _elsewhere(new, who, one_field(new.name(there)), words)
+
+
+def _new_names(was: Entity | None, now: Entity | None) -> tuple[str, ...]:
+    """The second names of somebody since the pages, such as that of a person who turned out to be the same."""
+    return tuple(name for name in (now.aliases if now else ()) if was is None or name not in was.names)
 
 
 def _elsewhere(state: WorldState, who: str, places: str, words: Labels) -> str:

@@ -97,6 +97,15 @@ async def test_a_place_that_burned_down_is_told_so_until_it_is_rebuilt() -> None
         assert "Place: boathouse (rebuilt)" in (await chat.begin("And?")).context.text
 
 
+async def test_people_who_came_after_the_pages_are_told_to_be_one() -> None:
+    async with Saga.open(load_config({**MEMORY, "session": {}})) as saga:
+        chat = Frontend(saga, session="inn", greeting="It snows.", system="Mara and Osric keep the inn.")
+        await play(chat, "location: deck\npresent: [Ruta, Pell]", "I go on deck.")
+        await play(chat, "location: churchyard\npresent: [Sister Agnes]\nnpc_separated: [Ruta, Pell]", "A nun!")
+        await saga.memory.correct("inn", "merge", {"one": "Sister Agnes", "into": "Ruta"})
+        assert "Sister Agnes and Ruta are the same" in (await chat.begin("And?")).context.text
+
+
 async def test_a_debt_is_set_by_hand_apart_from_what_is_felt() -> None:
     async with Saga.open(load_config({**MEMORY, "session": {}})) as saga:
         chat = Frontend(saga, session="inn", greeting="It snows.", system="Mara and Osric keep the inn.")
