@@ -48,6 +48,8 @@ class StateNames:
     """The short names, such as "letter"."""
     latin: Mapping[str, str]
     """Those in Latin letters, with the ids."""
+    wording: Mapping[str, frozenset[str]]
+    """The words in the names of the things among them, by id."""
     dead: tuple[Mapping[str, Entity], dict[str, Entity]] | None = None
     """The entities, and the dead characters among them."""
     lore: dict[str, tuple[Entity, LoreIndex, frozenset[str]]] = field(factory=dict)
@@ -55,10 +57,17 @@ class StateNames:
 
     def asked_in(self, words: Passage) -> set[str]:
         """The ids of the entities that the player's words mention, also by their short names: in replies, the bell is
-        any bell. A short name in Latin letters counts behind an article or an owner: "the watch", not "I watch"."""
+        any bell. A short name in Latin letters counts behind an article or an owner: "the watch", not "I watch"; also
+        with more of the name before it, or as several: "the tuning fork", "the keys"."""
         found = self.everything.found_in(words) | self.short.found_in(words)
-        if latin := self.latin.keys() & words.words:
-            found.update(self.latin[word] for word in latin.intersection(_definite().findall(words.folded)))
+        for phrase in _definite().findall(words.folded) if self.latin else ():
+            before: frozenset[str] = frozenset()
+            for word in phrase.split():
+                stem = words_of_thing(word)
+                id_ = next((self.latin[each] for each in (word, *stem) if each in self.latin), "")
+                if id_ and before <= self.wording.get(id_, frozenset()):
+                    found.add(id_)
+                before |= stem
         return found
 
 
@@ -107,14 +116,17 @@ def _names(entities: Collection[Entity]) -> StateNames:
         for word in (match_name(name), *words_of_thing(name))
     }
     index = NameIndex((id_, (name,)) for id_, name in short.items() if caseless(name))
-    return StateNames(NameIndex([*characters, *others]), NameIndex(characters), index, latin)
+    wording = {
+        each.id: frozenset[str]().union(*map(words_of_thing, each.names)) for each in entities if each.id in short
+    }
+    return StateNames(NameIndex([*characters, *others]), NameIndex(characters), index, latin, wording)
 
 
 @cache
 def _definite() -> re.Pattern[str]:
-    """Matches what stands before a thing that is known, and the word behind it."""
+    """Matches what stands before a thing that is known, and the words behind it."""
     owners, words = ("|".join(map(re.escape, sorted(name_words(row)))) for row in ("possessives", "definite"))
-    return re.compile(rf"(?:\b(?:{words})|\w(?:{owners})) (\w+)")
+    return re.compile(rf"(?:\b(?:{words})|\w(?:{owners})) (?=((?:\w+ ){{0,3}}\w+))")
 
 
 def _short_names(entities: Iterable[Entity]) -> list[tuple[str, tuple[str, ...]]]:

@@ -82,11 +82,11 @@ def _names_alone(part: str) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _kind_of(name: str) -> str:
-    """The word for the kind in the name of a thing; "" if that is the whole name, or no word."""
+    """The word for the kind in the name of a thing, which may be the whole name; "" if it is no word."""
     word = last_word(name)
     if is_unspaced(word):
         word = _last_part(word)
-    return word if word != name and word.isalpha() and words_of_thing(word) else ""
+    return word if word.isalpha() and words_of_thing(word) else ""
 
 
 def _last_part(word: str) -> str:
