@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from saga_core.language import every
 from saga_core.state_block import (
     BlockFields,
     BlockStatus,
@@ -15,6 +16,7 @@ from saga_core.state_block import (
     StatusChange,
     parse_block,
 )
+from saga_core.state_block.fields import field_of
 
 Case = tuple[str, BlockFields]
 
@@ -302,6 +304,13 @@ READABLE: dict[str, Case] = {
         items_gained=items("검 +2", "마법서 제3권", "MkX 7호 열쇠", "Scroll of 7 Winds"),
     ),
     "transfer map": ok("items_transferred: [{item: 은반지, from: 아리아, to: 크룩}]", items_transferred=RING),
+    "short keys in korean": ok(
+        ["함께: [홍옥자]", "얻은것: [열쇠]", "잃어버린 것: [우산]", "준 것: [{item: 은반지, from: 아리아, to: 크룩}]"],
+        present=("홍옥자",),
+        items_gained=items("열쇠"),
+        items_lost=items("우산"),
+        items_transferred=RING,
+    ),
     "transfer in korean": ok("이전: [{아이템: 은반지, 주는 사람: 아리아, 받는 사람: 크룩}]", items_transferred=RING),
     "transfer arrow 1": ok("items_transferred: [은반지: 아리아 -> 크룩]", items_transferred=RING),
     "transfer arrow 2": ok("양도: 아리아 → 크룩: 은반지", items_transferred=RING),
@@ -524,3 +533,10 @@ def test_large_sums_are_quantities(written: str) -> None:
 def test_sums_in_won(written: str, number: int) -> None:
     assert parse_block(f"items_gained: [현금 {written}]").fields.items_gained == items(("현금", number))
     assert parse_block(f"items_lost: [{written}]").fields.items_lost == items(("원", number))
+
+
+@pytest.mark.parametrize("name", ["place", "mood", "present"])
+def test_a_report_may_use_the_words_that_the_narrator_is_told_in(name: str) -> None:
+    for language in every():
+        found = field_of(getattr(language.labels, name))
+        assert found is not None and found.name == {"place": "location"}.get(name, name)
