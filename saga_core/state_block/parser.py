@@ -597,12 +597,21 @@ def _texts(node: Node) -> tuple[str, ...]:
     return tuple(f"{key}: {', '.join(_texts(value))}" if key else ", ".join(_texts(value)) for key, value in node.pairs)
 
 
+_PLAYER = frozenset(map(squash, all_of(lambda each: each.names.player)))
+
+
+def _players(node: Node) -> Node:
+    """The player's own of several people's values: ``{wolf: -12, Player: -3}``. SAGA counts nobody else's."""
+    pairs = node.pairs if isinstance(node, Pairs) else ()
+    return next((value for key, value in pairs if squash(key) in _PLAYER), node)
+
+
 def _read_value(field: Field, key: str, node: Node, complain: Complain) -> Any:
     match field.kind:
         case Kind.FLAG:
             return read_flag(node)
         case Kind.CHANGE:
-            return read_change(node, level=names_level(key))
+            return read_change(_players(node), level=names_level(key))
         case Kind.LEVEL:
             return read_level(node)
         case Kind.COMPANY:

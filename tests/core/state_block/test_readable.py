@@ -284,6 +284,7 @@ READABLE: dict[str, Case] = {
         'items_gained: [{name: 치유 물약, quantity: 2}, {"item": "방패", "count": "3개"}]',
         items_gained=items(("치유 물약", 2), ("방패", 3)),
     ),
+    "the player's number": ok("hp_change: {wolf: -12, Player: -3}", hp_change=-3),
     "amounts 5": ok("items_gained: {치유 물약: 2, 방패: 1}", items_gained=items(("치유 물약", 2), "방패")),
     "amounts 6": ok(
         "items_gained: [healing potion (2), 치유 물약 (x3), rope: 2]",

@@ -34,6 +34,7 @@ UNREADABLE: dict[str, Case] = {
     "beyond bounds": bad("hp_change", "hp_change: -2,000,000\nmood: x", mood="x"),
     "harm and healing": bad("hp_change", "hp_change: +15 피해\nmood: x", mood="x"),
     "whose number": bad("hp_change", "hp_change: 15 (고블린의 공격)\nmood: x", mood="x"),
+    "somebody else's number": bad("hp_change", "hp_change: {wolf: -12}\nmood: x", mood="x"),
     "a bullet or a minus": bad("hp_change", ["hp_change:", "  - 15", "mood: x"], mood="x"),
     "two numbers": bad("hp_change", "hp_change: -15, +5\nmood: x", mood="x"),
     "a doubled sign": bad("hp_change", "hp_change: --15\nmood: x", mood="x"),
