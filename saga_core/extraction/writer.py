@@ -444,10 +444,12 @@ class _Reports:
                 yield deltas.ItemLost(owner, thing, quantity)
 
     def _loser(self, thing: str, quantity: int) -> str | None:
-        """Who lost a thing that the player does not have: its only holder. What she got in the turn before may be a
-        gift told twice, so then a note must say so of her alone: "Pell has lost the coat"."""
+        """Who lost a thing that the player does not have: its only holder, if she is there. What she got in the turn
+        before may be a gift told twice, so then a note must say so of her alone: "Pell has lost the coat"."""
         holder = self._holder(thing, quantity, self.state.player)
-        if holder is None or (holder, thing) not in self.taken_over:
+        if holder not in self.state.present:
+            return None
+        if (holder, thing) not in self.taken_over:
             return holder
         said = (each for each in sentences_of(self.fields.notes or "") if mentions(each, self.state.name(thing)))
         return holder if any(self.names.named_in(each) == [holder] for each in said) else None
