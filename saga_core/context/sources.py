@@ -640,10 +640,11 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
             yield f"story:{part.first}", text
     for id_ in sorted(new.merged.keys() - old.merged.keys()):
         into = new.merged[id_]
-        names = (old.name(id_),) if id_ in old.entities else _new_names(old.entities.get(into), new.entities.get(into))
-        if names:
-            was = ", ".join(map(one_field, names))
-            yield f"same:{id_}", words.same_as.format(old=was, name=one_field(new.name(into)))
+        known = id_ in old.entities
+        called = (old.name(id_),) if known else _new_names(old.entities.get(into), new.entities.get(into))
+        if called:
+            others = ", ".join(map(one_field, called))
+            yield f"same:{id_}", words.same_as.format(old=others, name=one_field(new.name(into)))
     if old.entities is not new.entities:
         for id_ in sorted(id_ for id_, entity in new.entities.items() if old.entities.get(id_) is not entity):
             was = old.entities.get(id_)

@@ -691,7 +691,8 @@ class _Reports:
                 continue
             place = self.names.find(Kind.LOCATION, status.name)
             if _GONE.search(status.status.casefold()) is None:
-                if place in self.state.entities and self.state.entities[place].get("status"):
+                known = self.state.entities.get(place or "")
+                if place is not None and known is not None and known.get("status"):
                     yield deltas.AttributeSet(place, "status", status.status)
                 continue
             thing = place or self.names.ensure(Kind.ITEM, status.name)
