@@ -11,7 +11,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from attrs import define, field
 
-from saga_core.errors import NotFound, SagaError, StoreCorrupt, StoreError, StoreUnavailable
+from saga_core.errors import NotFound, SagaError, StoreError, StoreUnavailable
 from saga_server.admin.endpoint import TABLE, Endpoint
 from saga_server.admin.endpoints import ENDPOINTS
 from saga_server.admin.read_params import params_of, read_params
@@ -32,8 +32,6 @@ _READINGS = 2
 """Readings of sessions that are answered at once for one key. Each may hold all turns of a large session."""
 _REPEATS = 8
 """The maximum number of times that a reading is repeated because sessions were removed meanwhile."""
-_WAITS = 2
-"""How often a reading that finds damage is repeated after the writes that are under way."""
 ENDLESS = "/api/events"
 """The path that streams until the client disconnects, and so does not support HEAD."""
 
@@ -142,24 +140,15 @@ async def _answer(request: web.Request, endpoint: Endpoint, given: Mapping[str, 
 
 
 async def _read(request: web.Request, endpoint: Endpoint, given: Mapping[str, Any]) -> web.StreamResponse:
-    """Answer a reading of a session. It is repeated if a session was reset, pruned or deleted meanwhile, and after the
-    writes that are under way, because an adopted history is in memory before it is recorded: what the journal lacks
-    then is not lost."""
-    saga = saga_of(request)
-    locks, waits = saga.parts.play.locks, _WAITS
+    """Answer a reading of a session. It is repeated if a session was reset, pruned or deleted meanwhile."""
+    locks = saga_of(request).parts.play.locks
     for _ in range(_REPEATS):
         changes = locks.changes
         try:
             return await _answer(request, endpoint, given)
-        except (StoreError, NotFound) as error:
-            if await locks.changed(changes):
-                continue
-            if not waits or not isinstance(error, StoreCorrupt):
+        except (StoreError, NotFound):
+            if not await locks.changed(changes):
                 raise
-            waits -= 1
-            session = await saga.sessions.get(given["session"])
-            async with locks.writing(session.id):
-                pass
     return await _answer(request, endpoint, given)
 
 

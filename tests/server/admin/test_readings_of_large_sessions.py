@@ -157,10 +157,9 @@ async def test_a_session_that_is_removed_while_it_is_read_is_no_loss(
     assert status == 404 or len(reply.json["nodes"]) == 1
 
 
-async def test_turns_that_are_still_being_recorded_are_not_lost(
+async def test_turns_that_are_still_being_recorded_are_not_shown_yet(
     offline: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An adopted history is in memory before its first commit."""
     assert (await offline.post(CHAT, json={"model": "m", "messages": words("I go on.")})).status == 200
     session = (await offline.get("/api/sessions", params={"fleeting": "all"})).json["sessions"][0]["id"]
     held, written = asyncio.Event(), asyncio.Event()
@@ -176,13 +175,12 @@ async def test_turns_that_are_still_being_recorded_are_not_lost(
     asked = {"model": "m", "messages": [*history, {"role": "user", "content": "On."}]}
     playing = asyncio.create_task(offline.post(CHAT, json=asked, headers={"X-SAGA-Session": session}))
     await held.wait()
-    reading = asyncio.create_task(offline.get(f"/api/sessions/{session}/tree"))
-    await asyncio.sleep(0.2)
-    assert not reading.done(), (await reading).raw
+    before = await offline.get(f"/api/sessions/{session}/tree")
     written.set()
     assert (await playing).status == 200
-    reply = await reading
-    assert reply.status == 200 and len(reply.json["nodes"]) >= 11, reply.raw
+    after = await offline.get(f"/api/sessions/{session}/tree")
+    assert (before.status, len(before.json["nodes"])) == (200, 2), before.raw
+    assert after.status == 200 and len(after.json["nodes"]) >= 11, after.raw
 
 
 async def test_a_turn_that_is_lost_is_told(offline: Client) -> None:
