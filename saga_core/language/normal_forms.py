@@ -157,10 +157,18 @@ def alike(folded: str) -> str:
     return _SHOWS_NOTHING.sub("", folded).translate(_WIDE)
 
 
-@lru_cache(maxsize=4_096)
 def squash(text: str) -> str:
     """A key or word of a report in the form used for comparison: NFKC, case folded, letters with their marks and digits
     only. In some scripts the vowels are marks."""
+    return _squashed(text) if len(text) <= _SHORT else _squashed.__wrapped__(text)
+
+
+_SHORT = 64
+"""The longest text whose form is kept. A report may have thousands of long ones."""
+
+
+@lru_cache(maxsize=4_096)
+def _squashed(text: str) -> str:
     plain = normalized("NFKC", text).casefold()
     if plain.isascii():
         return "".join(filter(str.isalnum, plain))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core.language import terms
+from saga_core.language import normal_forms, terms
 from saga_core.language import tokens as module
 
 
@@ -22,3 +22,10 @@ def test_no_more_texts_are_kept_than_the_limit(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(module, "_PARTS", 3)
     assert terms("mill crow bell road rain mill") == ["mill", "crow", "bell", "road", "rain", "mill"]
     assert list(kept) == ["road", "rain", "mill"]
+
+
+def test_no_long_text_of_a_report_is_kept() -> None:
+    kept = normal_forms._squashed.cache_info().currsize
+    long = "Tansy's Window! " * 1_000
+    assert normal_forms.squash(long) == "tansyswindow" * 1_000
+    assert normal_forms._squashed.cache_info().currsize == kept

@@ -234,6 +234,13 @@ class Stalls(MemoryState):
         return await call
 
 
+def _degraded(counters: Counters) -> asyncio.Event:
+    """Set once a mode is degraded."""
+    told = asyncio.Event()
+    counters.listeners.append(lambda event, about: told.set() if event == "degraded" else None)
+    return told
+
+
 async def test_a_commit_that_does_not_end_is_named_and_ends_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(late_calls, "LATE_SECONDS", 0.02)
     store = Stalls()
@@ -241,8 +248,9 @@ async def test_a_commit_that_does_not_end_is_named_and_ends_a_comparison(monkeyp
         turn = await saga.begin([{"role": "user", "content": "I wait."}])
         turn.replies[0].feed("Fog.")
         await turn.commit()
+        told = _degraded(saga.counters)
         store.stalls = "commit"
-        await asyncio.sleep(0.2)
+        await told.wait()
         hangs = "storage.state: memory has not answered `commit`"
         assert saga.counters.degraded["storage.state.hangs"].startswith(f"{hangs} for 0.02 s")
         with pytest.raises(StoreTimeout, match=f"cannot be compared within 0.2 s; {hangs}"):
@@ -338,8 +346,10 @@ async def test_a_store_is_well_once_the_call_that_hung_has_ended_though_others_r
     monkeypatch.setattr(late_calls, "LATE_SECONDS", 0.01)
     counters = Counters()
     late = late_calls.under_way(counters, "storage.graph", "mine", "apply")
+    told = _degraded(counters)
     with late:
-        await asyncio.sleep(0.05)
+        async with asyncio.timeout(10):
+            await told.wait()
         assert "storage.graph.hangs" in counters.degraded
         monkeypatch.setattr(late_calls, "LATE_SECONDS", 5.0)
         running = late_calls.under_way(counters, "storage.graph", "mine", "get")
