@@ -192,7 +192,9 @@ class OtherNames:
         """Of whom a clause says a second thing: "Ruta has become a nun and" is called Agnes. Else ``head``."""
         if self.names.parts(f"{head} {really}")[1:] != [really]:
             return head
-        called = (each for who in self.names.named_in(head) for each in self.names.state.entities[who].names)
+        entities = self.names.state.entities  # somebody new is not among them yet
+        known = (entities[who].names for who in self.names.named_in(head) if who in entities)
+        called = (each for names in known for each in names)
         return max((name for name in called if begins_about(head, name)), key=len, default=head)
 
     def _is_told(self, name: str) -> bool:

@@ -234,3 +234,15 @@ def test_what_else_is_said_of_somebody_beside_her_name_changes_nothing(name: str
 )
 def test_who_is_somebody_elses_or_not_somebody_stays_another(name: str, other: str, note: str) -> None:
     assert not unmasked(name, other, note)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Ruta has become a nun and is called Agnes now.",
+        "The nun Ruta sweeps and is called Agnes.",
+        "Ruta goes to Agnes and is called a saint.",
+    ],
+)
+def test_a_note_may_tell_of_somebody_who_is_new(note: str) -> None:
+    assert "Ruta" in people(play(f"location: X\npresent: [Ruta]\nnotes: {note}"))
