@@ -10,7 +10,7 @@ from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
 from saga_core.language import all_of, caseless, every, fold_name, mentions, speeches, without_speech
 from saga_core.model import Entity, Event, Kind, WorldState, deltas
-from saga_core.naming import Names, is_form_of, is_word_for_player, remarked, stands_in_text_of
+from saga_core.naming import Names, is_form_of, is_word_for_player, may_be_called, remarked, stands_in_text_of
 from saga_core.state_block import BlockFields
 from saga_core.transcript import next_reply_of
 from saga_core.values import Value
@@ -195,7 +195,9 @@ def _from_dealings(
     met = apart | (known - listed if is_listed else known - untold)
 
     def is_called(name: str) -> bool:
-        is_told = mentions(narration, name) or any(fold_name(name) in each for each in (*listed, *strangers))
+        # 沈先生, of 沈砚秋, may be listed where nobody tells of him. Anybody else who is listed is somebody else.
+        others = listed - untold if any(may_be_called(name, each) for each in names) else {*listed, *strangers}
+        is_told = mentions(narration, name) or any(fold_name(name) in each for each in others)
         return not is_told and is_addressed(name, prose)
 
     found: dict[str, str] = {}

@@ -32,7 +32,7 @@ from saga_core.naming.names import (
     words_of_thing,
 )
 from saga_core.naming.nobody import is_the_players, may_be_somebody, owner_of
-from saga_core.naming.titled import is_bare_title
+from saga_core.naming.titled import is_bare_title, may_be_called
 
 __all__ = [
     "Doubt",
@@ -57,6 +57,7 @@ __all__ = [
     "last_word",
     "made_one",
     "may_be",
+    "may_be_called",
     "may_be_here",
     "may_be_somebody",
     "name_words",

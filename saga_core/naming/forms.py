@@ -241,6 +241,9 @@ def has_one_middle(name: str, known: Iterable[str]) -> bool:
     alike = [each for each in spelled if each[0] == first and each[-1] == last]
     if is_title(fold(last)) or not all(word.isalpha() and word.istitle() for each in alike for word in each):
         return False
+    told = {word for each in alike for word in each}
+    if is_title(first) and any(not told.issuperset(each) for each in spelled):
+        return False  # Miss Winslow who is known as Theodora is not Miss Cecily Winslow
     return {len(each) for each in alike} == {2, 3} and len({each[1] for each in alike if len(each) == 3}) == 1
 
 

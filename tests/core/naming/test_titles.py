@@ -48,6 +48,14 @@ def test_they_are_two(name: str, known: str) -> None:
     assert not found(name, known)
 
 
+def test_a_name_between_is_told_apart_from_the_given_name_of_who_has_the_rest() -> None:
+    sister = {"a": Entity("a", Kind.CHARACTER, "Theodora", ("Miss Winslow",))}
+    names = Names(WorldState(turn="t", player="p", entities=sister))
+    assert names.find(Kind.CHARACTER, "Miss Cecily Winslow") is None
+    captain = {"a": Entity("a", Kind.CHARACTER, "Captain Voss")}
+    assert Names(WorldState(turn="t", player="p", entities=captain)).find(Kind.CHARACTER, "Captain Emil Voss") == "a"
+
+
 @pytest.mark.parametrize("name", ["Maestro Anselmi", "the Maestro", "Maestro Carlo Anselmi"])
 def test_what_fits_two_or_is_told_apart_from_one_is_neither(name: str) -> None:
     brothers = {
