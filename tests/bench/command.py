@@ -307,6 +307,42 @@ def proxy(pairs: int, streams: int, as_json: bool) -> None:
         click.echo(f"| {' | '.join(row)} |")
 
 
+def _peers(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> list[tuple[str, str]]:
+    peers = [value.partition("=") for value in values]
+    if not all(name and url.startswith("http") for name, _, url in peers):
+        raise click.BadParameter("write NAME=URL, such as litellm=http://127.0.0.1:4000/v1")
+    return [(name, url.rstrip("/")) for name, _, url in peers]
+
+
+@bench.command()
+@click.option("--peer", "peers", multiple=True, callback=_peers, help="Another proxy: NAME=URL. May be repeated.")
+@click.option("--pid", "pids", multiple=True, type=int, help="The process of each peer, in order, for CPU and memory.")
+@click.option(
+    "--provider-port", type=click.IntRange(1, 65_535), default=9901, show_default=True, help="Where peers find it."
+)
+@click.option("--rounds", type=click.IntRange(1), default=7, show_default=True)
+def proxies(peers: list[tuple[str, str]], pids: tuple[int, ...], provider_port: int, rounds: int) -> None:
+    """Measure SAGA beside other proxies, all before the same instant provider.
+
+    Install and start the others yourself. Tell them that the model tick is at an OpenAI-compatible provider on this
+    machine, at --provider-port. The benchmark waits two minutes for them.
+    """
+    from tests.bench.processes import ProcessFailed
+    from tests.bench.proxies import Rounds, rows, run_proxies
+
+    named = [(name, url, pids[at] if at < len(pids) else None) for at, (name, url) in enumerate(peers)]
+    with tempfile.TemporaryDirectory(prefix="saga-bench-", ignore_cleanup_errors=True) as folder:
+        try:
+            sides = run_proxies(
+                named, provider_port, Rounds(rounds), Path(folder), lambda line: click.echo(line, err=True)
+            )
+        except ProcessFailed as error:
+            raise click.ClickException(str(error)) from error
+    click.echo(f"| proxy | whole reply, ms | first word, ms | CPU, ms | streams/s | MB |\n{'| --- ' * 6}|")
+    for row in rows(sides):
+        click.echo(f"| {' | '.join(row)} |")
+
+
 @bench.command()
 @click.option("--case", "names", multiple=True, help="Only cases whose name contains this text. May be repeated.")
 @click.option("--list", "only_list", is_flag=True, help="List the cases.")

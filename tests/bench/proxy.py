@@ -24,7 +24,7 @@ from tests.bench.processes import cpu_milliseconds, end_process, start_server
 from tests.bench.ticking import TICK
 
 _STAMP = re.compile(rf"{TICK}(\d+){TICK}")
-_WORDS = "나는 강을 따라 걷다가 낡은 다리 앞에서 걸음을 멈추고 건너편의 불빛을 바라본다. "
+WORDS = "나는 강을 따라 걷다가 낡은 다리 앞에서 걸음을 멈추고 건너편의 불빛을 바라본다. "
 _WARM = 5
 """Pairs at the start that do not count."""
 
@@ -83,7 +83,7 @@ def chat_of(messages: int) -> list[dict[str, str]]:
     """A system prompt of about 1,500 tokens and ``messages`` messages, rounded up to odd. The last is a reply."""
     system = {"role": "system", "content": "You are the narrator of a long tale by the river. " * 150}
     roles = ("assistant", "user")
-    said = [{"role": roles[at % 2], "content": f"{at}. {_WORDS * 4}"} for at in range(messages + 1 - messages % 2)]
+    said = [{"role": roles[at % 2], "content": f"{at}. {WORDS * 4}"} for at in range(messages + 1 - messages % 2)]
     return [system, *said]
 
 
@@ -93,7 +93,7 @@ async def measure_pairs(direct: str, proxied: str, ask: Ask) -> tuple[list[Heard
     found: tuple[list[Heard], list[Heard]] = ([], [])
     async with ClientSession(timeout=ClientTimeout(total=120), connector=TCPConnector(limit=0)) as http:
         for number in range(ask.pairs + _WARM):
-            chat.append({"role": "user", "content": f"{number}. {_WORDS}"})
+            chat.append({"role": "user", "content": f"{number}. {WORDS}"})
             body = {
                 "model": "tick", "messages": chat, "stream": True, "ticks": ask.ticks, "interval_ms": ask.interval_ms,
             }  # fmt: skip
@@ -114,8 +114,8 @@ async def measure_crowd(url: str, ask: Ask) -> list[Heard]:
 
     async def one(http: ClientSession, number: int) -> Heard:
         chat = chat_of(10)
-        chat.append({"role": "user", "content": f"{number} {_WORDS}"})
-        chat[1] = {"role": "assistant", "content": f"이야기 {number}. {_WORDS * 4}"}
+        chat.append({"role": "user", "content": f"{number} {WORDS}"})
+        chat[1] = {"role": "assistant", "content": f"이야기 {number}. {WORDS * 4}"}
         body = {
             "model": "tick", "messages": chat, "stream": True, "ticks": ask.stream_ticks,
             "interval_ms": ask.stream_interval_ms,
@@ -127,10 +127,13 @@ async def measure_crowd(url: str, ask: Ask) -> list[Heard]:
 
 
 @contextmanager
-def provider() -> Iterator[str]:
-    """Run the ticking provider, and yield its base URL."""
+def provider(port: int = 0) -> Iterator[str]:
+    """Run the ticking provider, and yield its base URL. ``port`` 0 takes any that is free."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.ticking"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "tests.bench.ticking", str(port)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None
