@@ -56,12 +56,15 @@ async def proxied(server: Server) -> AsyncIterator[Proxied]:
 
         app = web.Application()
         app.router.add_route("*", "/behind/saga/{rest:.*}", pass_on)
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        # A browser that goes away ends what is passed on to it. Else its events would be waited for without end.
+        runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
-        yield Proxied(server, f"http://127.0.0.1:{runner.addresses[0][1]}/behind/saga")
-        await runner.cleanup()
+        try:
+            yield Proxied(server, f"http://127.0.0.1:{runner.addresses[0][1]}/behind/saga")
+        finally:
+            await runner.cleanup()
 
 
 @asynccontextmanager
