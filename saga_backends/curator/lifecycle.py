@@ -8,12 +8,14 @@ from saga_core.capabilities import Capability
 from saga_core.errors import Closed
 from saga_core.stores import Health, StoreInfo
 
+_VERSION = version("saga-rp")
+
 
 class CuratorLifecycle:
     """The methods that every curator has besides ``review``."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability] = frozenset()) -> None:
-        self._info = StoreInfo("curator", name, version("saga-rp"), capabilities)
+        self._info = StoreInfo("curator", name, _VERSION, capabilities)
         self._closed = False
 
     @property

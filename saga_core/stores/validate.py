@@ -16,6 +16,7 @@ import inspect
 import math
 from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
+from functools import cache
 from typing import Any, Protocol
 
 from saga_core.arguments import check_awaited
@@ -553,28 +554,33 @@ def check_object(where: str, given: object, protocol: type[Any]) -> None:
     check_calls(where, given, protocol)
 
 
-def check_calls(where: str, given: object, protocol: type[Any]) -> None:
+def check_calls(where: str, given: object, protocol: Any) -> None:
     """Raise ``BadInput`` unless the methods of ``given`` can be called as those of ``protocol``."""
-    for name in operations(protocol):
-        wanted = getattr(protocol, name)
-        if not inspect.isfunction(wanted) or not hasattr(given, name):
+    for name, wanted, signature in _methods(protocol):
+        if not hasattr(given, name):
             continue
         call, its = getattr(given, name), f"{type(given).__name__}.{name}"
         awaited = inspect.iscoroutinefunction(call)
         plain = inspect.isfunction(getattr(call, "__func__", call)) and not awaited
         if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(wanted):
             raise BadInput(f"{where}: {its} is not asynchronous; write it with async def")
-        if awaited and "AsyncIterator" in str(inspect.signature(wanted).return_annotation):
+        if awaited and "AsyncIterator" in str(signature.return_annotation):
             raise BadInput(f"{where}: {its} yields nothing; write it with async def, and yield each part")
         if awaited and not inspect.iscoroutinefunction(wanted):
             raise BadInput(f"{where}: {its} is asynchronous; write it with def")
-        _, *needed = inspect.signature(wanted).parameters.values()
+        _, *needed = signature.parameters.values()
         named = {each.name: None for each in needed if each.kind is each.KEYWORD_ONLY}
         try:
             inspect.signature(call).bind(*needed[: len(needed) - len(named)], **named)
         except (TypeError, ValueError) as error:
             form = inspect.Signature([each.replace(annotation=each.empty) for each in needed])
             raise BadInput(f"{where}: {its} cannot be called as {name}{form}: {error}") from error
+
+
+@cache
+def _methods(protocol: Any) -> tuple[tuple[str, Any, inspect.Signature], ...]:
+    found = ((name, getattr(protocol, name)) for name in operations(protocol))
+    return tuple((name, wanted, inspect.signature(wanted)) for name, wanted in found if inspect.isfunction(wanted))
 
 
 def operations(protocol: type[Any]) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections import Counter
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -78,14 +79,25 @@ class OfOthers:
     """A play of another author, with the author's own judge."""
 
     name: str
-    language: str
-    text: str
     file: Path = field(repr=False)
     by_others: bool = True
 
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(_literals(self.file))
+
+    @cached_property
+    def language(self) -> str:
+        return _language(self.text)
+
     def play(self) -> Result:
         """Play it in this process."""
-        return asyncio.run(_played(_judge(self.file), importlib.import_module(self.file.stem)))
+        writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the folder stays as it is
+        try:
+            judge, script = _judge(self.file), importlib.import_module(self.file.stem)
+        finally:
+            sys.dont_write_bytecode = writes
+        return asyncio.run(_played(judge, script))
 
 
 def corpus() -> list[Staged]:
@@ -101,12 +113,7 @@ def corpus() -> list[Staged]:
 def strangers(folder: Path) -> list[OfOthers]:
     """The plays of a folder that has their judge beside them."""
     sys.path.append(str(folder))
-    sys.dont_write_bytecode = True
-    found = []
-    for path in sorted(folder.glob("p[0-9]_*.py")):
-        text = "\n".join(_literals(path))
-        found.append(OfOthers(path.stem, _language(text), text, path))
-    return found
+    return [OfOthers(path.stem, path) for path in sorted(folder.glob("p[0-9]_*.py"))]
 
 
 def _strings(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 
 import pytest
@@ -37,6 +39,10 @@ def share(play: OfOthers) -> float:
 @pytest.mark.parametrize("name", SOON)
 def test_three_of_them(name: str) -> None:
     assert share(PLAYS[name]) >= LEAST.get(name, 0.96)
+
+
+def test_what_is_imported_after_them_is_compiled_once() -> None:
+    assert sys.dont_write_bytecode == bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
 
 
 @pytest.mark.deep
