@@ -18,6 +18,7 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cache
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from saga_core.arguments import check_awaited
 from saga_core.capabilities import Capability
@@ -560,6 +561,9 @@ def check_calls(where: str, given: object, protocol: Any) -> None:
         if not hasattr(given, name):
             continue
         call, its = getattr(given, name), f"{type(given).__name__}.{name}"
+        function = call.__func__ if inspect.ismethod(call) else None
+        if inspect.isfunction(function) and wanted in _FITTING.setdefault(function, set()):
+            continue
         awaited = inspect.iscoroutinefunction(call)
         plain = inspect.isfunction(getattr(call, "__func__", call)) and not awaited
         if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(wanted):
@@ -575,6 +579,12 @@ def check_calls(where: str, given: object, protocol: Any) -> None:
         except (TypeError, ValueError) as error:
             form = inspect.Signature([each.replace(annotation=each.empty) for each in needed])
             raise BadInput(f"{where}: {its} cannot be called as {name}{form}: {error}") from error
+        if inspect.isfunction(function):
+            _FITTING[function].add(wanted)
+
+
+_FITTING: WeakKeyDictionary[Any, set[Any]] = WeakKeyDictionary()
+"""Functions of classes, and the methods of protocols that they can be called as. Each is looked at once."""
 
 
 @cache

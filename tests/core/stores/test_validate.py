@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from saga_backends.memory import MemoryState
 from saga_core.errors import BadInput, ScopeMismatch
 from saga_core.language import nfc
 from saga_core.stores import validate
@@ -424,3 +425,19 @@ def test_a_filter_of_sixty_four_levels_is_taken() -> None:
     validate.check_where(deep)
     with pytest.raises(BadInput, match="nested deeper"):
         validate.check_where(Not(deep))
+
+
+def test_a_class_is_looked_at_once_and_what_takes_the_place_of_its_methods_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def commit() -> None: ...
+
+    validate.check_store("state", "state", MemoryState())
+    store = MemoryState()
+    with monkeypatch.context() as patch:
+        patch.setattr(validate.inspect, "signature", lambda _: pytest.fail("it was looked at before"))
+        validate.check_store("state", "state", store)
+    store.commit = commit  # type: ignore[assignment, method-assign]
+    with pytest.raises(BadInput, match=r"MemoryState\.commit cannot be called as commit"):
+        validate.check_store("state", "state", store)
+    monkeypatch.setattr(MemoryState, "commit", commit)
+    with pytest.raises(BadInput, match=r"MemoryState\.commit cannot be called as commit"):
+        validate.check_store("state", "state", MemoryState())
