@@ -26,7 +26,7 @@ ROOMS = ("language", "state_block", "naming", "extraction")
 NEVER_SAID = "zqxj"
 """A word and a pattern that no text contains."""
 _NEVER = re.compile(NEVER_SAID)
-_DATA = yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
+_DATA = yaml.load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 _NO_RULES: tuple[str, ...] = tuple(_DATA["no_rules"])
 _NEUTRAL: Mapping[str, Any] = _DATA["neutral"]
 

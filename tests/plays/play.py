@@ -169,7 +169,7 @@ class Play:
 
 def load(path: Path) -> Play:
     """The play in a file. Raises with the field that is wrong."""
-    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    data = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     for group in ("cast", "things"):
         data[group] = {
             id_: {"names": about} if isinstance(about, list) else about for id_, about in data.get(group, {}).items()

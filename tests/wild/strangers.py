@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 def strangers(folder: str) -> pytest.MarkDecorator:
     """One test for each input of a folder, named by where its form comes from."""
     files = sorted((HERE / folder).glob("strangers*.yaml"))
-    rows: list[dict[str, Any]] = [row for file in files for row in yaml.safe_load(file.read_text("utf-8"))]
+    rows: list[dict[str, Any]] = [row for file in files for row in yaml.load(file.read_text("utf-8"), yaml.CSafeLoader)]
     return pytest.mark.parametrize("row", [pytest.param(row, id=row["origin"], marks=_short(row)) for row in rows])
 
 

@@ -52,7 +52,7 @@ def stories() -> list[Story]:
     read = Converter()
     found = []
     for path in sorted(STORIES.glob("*.yaml")):
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         for turn in data["turns"]:
             if "with" in turn:
                 turn["company"] = turn.pop("with")

@@ -13,7 +13,9 @@ from saga_core.language.han import variants
 from saga_core.recall import looks_back
 from saga_core.recall.lexical import LexicalIndex
 
-PAIRS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("pairs.yaml").read_text(encoding="utf-8"))
+PAIRS: list[dict[str, Any]] = yaml.load(
+    Path(__file__).with_name("pairs.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
 
 
 def hits(language: str, k: int, told: Any = str, asked: Any = str) -> float:

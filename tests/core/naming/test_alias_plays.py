@@ -18,10 +18,12 @@ from saga_core.state_block import StateReading, parse_block
 from saga_core.world.library import WorldLibrary, default_roots
 from saga_core.world.opening import opening_state
 
-PLAYS: dict[str, list[dict[str, Any]]] = yaml.safe_load(
-    Path(__file__).with_name("aliases.yaml").read_text(encoding="utf-8")
+PLAYS: dict[str, list[dict[str, Any]]] = yaml.load(
+    Path(__file__).with_name("aliases.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
 )
-MET: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("aliases_met.yaml").read_text(encoding="utf-8"))
+MET: list[dict[str, Any]] = yaml.load(
+    Path(__file__).with_name("aliases_met.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
 
 
 def opening(world: str) -> WorldState:

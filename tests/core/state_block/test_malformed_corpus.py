@@ -25,7 +25,9 @@ from saga_core.state_block.fields import ItemAmount, ItemTransfer, RelationChang
 
 
 def _load(name: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = yaml.load(
+        Path(__file__).with_name(name).read_text(encoding="utf-8"), yaml.CSafeLoader
+    )
     return found
 
 

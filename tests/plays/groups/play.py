@@ -102,7 +102,7 @@ class Play:
 
 def load(path: Path) -> Play:
     """The play in a file. Raises with what is wrong in it."""
-    play = _CONVERTER.structure(yaml.safe_load(path.read_text(encoding="utf-8")), Play)
+    play = _CONVERTER.structure(yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader), Play)
     wrong = list(play.mistakes())
     if wrong:
         raise ValueError(f"{path.name}: {'; '.join(wrong)}")

@@ -43,7 +43,9 @@ SHAPES: dict[str, Callable[[str], ReplyFormat]] = {
 PROSE = 'She lifts the lamp. "Who is it?" 비가 온다.'
 LOOSE = [
     each["text"]
-    for each in yaml.safe_load((Path(__file__).parents[2] / "core" / "state_block" / "loose.yaml").read_text("utf-8"))
+    for each in yaml.load(
+        (Path(__file__).parents[2] / "core" / "state_block" / "loose.yaml").read_text("utf-8"), yaml.CSafeLoader
+    )
     if each["reads"]
 ]
 TEXT = f"{PROSE}\n\n{BLOCK}\n"
