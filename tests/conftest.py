@@ -15,7 +15,7 @@ from tests.web.chromium import MISSING, chromium
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("quick", max_examples=20, deadline=None, suppress_health_check=_SLOW)
-settings.register_profile("default", max_examples=50, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("default", max_examples=30, deadline=None, suppress_health_check=_SLOW)
 settings.register_profile("deep", max_examples=2_000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

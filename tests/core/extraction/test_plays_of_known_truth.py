@@ -1,4 +1,4 @@
-"""Plays of 200 turns whose truth is known: what the state says of each field, with clean and with malformed blocks."""
+"""Plays whose truth is known: what the state says of each field, with clean and with malformed blocks."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from saga_core.state_block.fields import ItemAmount
 from tests.blocks import render_block
 from tests.core.extraction.scripted import Scripted
 from tests.core.frontend import Frontend, memory_config
+from tests.patterns.padding import DEEP
 
-TURNS = 200
+TURNS = 200 if DEEP else 60
 PLACES = ("마을 광장", "세 닢 여관", "대장간", "어둠의 숲", "고블린 야영지", "고대 유적")
 PEOPLE = ("에르겐", "마렌", "타비", "고블린 족장 바르가")
 THINGS = ("밧줄", "횃불", "은빛 열쇠", "낡은 지도", "사과")

@@ -45,5 +45,5 @@ def test_what_was_closed_is_taken_out(text: str, told: str) -> None:
 )
 def test_a_long_text_is_read_once(unit: str) -> None:
     begun = time.process_time()
-    without_thoughts(unit * 400_000)
-    assert time.process_time() - begun < 2.0
+    without_thoughts(unit * 100_000)
+    assert time.process_time() - begun < 0.5
