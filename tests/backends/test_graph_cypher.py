@@ -24,6 +24,7 @@ from saga_core.errors import BadInput, Closed, NotSupported
 from saga_core.registry import OpenOptions
 from saga_core.stores.graph import Edge, Mutation, Node
 from tests.backends.store_openers import ENGINE, ON_DISK
+from tests.patterns.padding import DEEP
 
 SMALL = {"buffer_pool_mb": 32, "max_db_mb": 1_024}
 LONG = 20.0
@@ -208,7 +209,7 @@ SIGNS = "( ) [ ] { } : ; , . * - > < = 'x' 1 // /* */ ` \" ' \\ $ | MATCH WHERE 
 WORDS = [*sorted(_OTHERS), *sorted(FUNCTIONS), *SIGNS, "\n", "\x00", "\u017f", "\u212a", "\u00a0", "가"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3_000 if DEEP else 100, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=24).map(" ".join) | st.text(max_size=60))
 def test_whatever_is_said_only_reading_is_sent(text: str) -> None:
     try:

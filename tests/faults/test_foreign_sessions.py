@@ -23,6 +23,7 @@ from saga_core.maintenance import read_file
 from saga_core.model import Tree, TurnKind, TurnNode
 from saga_core.stores import Batch
 from tests.core.frontend import Frontend, memory_config
+from tests.patterns.padding import DEEP
 
 Lines = list[dict[str, Any]]
 
@@ -170,7 +171,7 @@ async def test_the_lists_of_sessions_outlive_a_malformed_bill_and_its_session_ca
         assert [each.session.id for each in await saga.sessions.list()] == [other.session.id]
 
 
-@settings(max_examples=150, suppress_health_check=list(HealthCheck), deadline=None)
+@settings(max_examples=2_000 if DEEP else 50, suppress_health_check=list(HealthCheck), deadline=None)
 @given(data=st.data())
 def test_fuzzed_files_are_refused_or_read(data: st.DataObject) -> None:
     """Any part of a file becomes something else: it is refused in words, or what is read can be recorded."""

@@ -37,6 +37,7 @@ from saga_core.world.format import (
     FieldSpec,
 )
 from tests.core.frontend import Frontend
+from tests.patterns.padding import DEEP
 
 ODD = (
     *(" ", "\0", "\x1b[31m", "\u200b", "\u202e", "\ufeff", "\u2028", "\x85", "\x0c", "각", "e\u0301" * 40, "x" * 5_000),
@@ -113,7 +114,7 @@ _files = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=2_000 if DEEP else 50)
 @given(_files)
 def test_what_is_put_together_at_random_is_a_world_or_a_list_of_faults(files: dict[str, str]) -> None:
     faults(files)

@@ -63,8 +63,8 @@ class Chat:
 
 @pytest.mark.parametrize(
     ("seed", "chats"),
-    [(seed, chats) for chats in (1, 2) for seed in range(8)]
-    + [pytest.param(seed, chats, marks=pytest.mark.deep) for chats in (1, 2) for seed in range(8, 100)],
+    [(seed, chats) for chats in (1, 2) for seed in range(4)]
+    + [pytest.param(seed, chats, marks=pytest.mark.deep) for chats in (1, 2) for seed in range(4, 100)],
 )
 async def test_each_chat_knows_its_own_story(seed: int, chats: int) -> None:
     dice = random.Random(seed)
@@ -75,7 +75,7 @@ async def test_each_chat_knows_its_own_story(seed: int, chats: int) -> None:
 
 
 @pytest.mark.parametrize("mode", ["strict", "single", "one"])
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(2, 40))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(1, 40))])
 async def test_so_it_does_however_a_frontend_sends_it(seed: int, mode: str) -> None:
     dice = random.Random(seed)
     async with Saga.open(CONFIG) as saga:
