@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextvars import copy_context
+from threading import Thread
 from types import TracebackType
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 class Foreign:
@@ -37,6 +43,38 @@ class Foreign:
 
 foreign = Foreign()
 exits = Foreign(cancels=False)
+
+_late: set[str] = set()
+
+
+def in_time(what: str, call: Callable[[], T], seconds: float) -> T:
+    """Return what ``call`` of ``what`` gives. It blocks, so that it belongs into a thread, as does the call itself.
+
+    Raises what the call raises, as ``foreign`` does, and ``TimeoutError`` if it does not end within ``seconds``. Such a
+    thread cannot be ended. Until it ends, ``what`` is not called again, which raises ``RuntimeError``.
+    """
+    if what in _late:
+        raise RuntimeError(f"{what} has not ended since an earlier call; it is called again when it has")
+    found: list[T] = []
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            with foreign:
+                found.append(call())
+        except Exception as error:  # noqa: BLE001 - raised in the caller's thread
+            raised.append(error)
+        _late.discard(what)
+
+    thread = Thread(target=copy_context().run, args=(run,), name=f"saga {what}", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        _late.add(what)
+        raise TimeoutError(f"{what} did not end within {seconds:g} s")
+    for error in raised:
+        raise error
+    return found[0]
 
 
 def _is_cancelled(error: BaseException) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from math import inf
 from types import MappingProxyType
 
 from attrs import define, field, frozen
@@ -103,25 +104,26 @@ class Sessions:
 
     async def list(self, *, owner: str | None = None) -> Sequence[SessionSummary]:
         """Return all sessions, or those of one owner, oldest first."""
+        found = [await self.listed(session) for session in await self.records(owner)]
+        return [summary for summary in found if summary is not None]
+
+    async def records(self, owner: str | None = None) -> Sequence[Session]:
+        """Return the records of all sessions, or those of one owner, oldest first. Their turns are not read."""
         everything = await self.journal.sessions()
         for gone in self._at_rest.keys() - {session.id for session in everything}:
             del self._at_rest[gone]
-        found = [session for session in everything if owner is None or session.owner == owner]
-        summaries = []
-        for session in found:
+        return [session for session in everything if owner is None or session.owner == owner]
+
+    async def listed(self, session: Session) -> SessionSummary | None:
+        """Return the summary of a session of ``records``; None if it is gone, or its turns cannot be read."""
+        with suppress(NotFound):
             try:
-                summaries.append(await self._summary(session))
-            except NotFound:
-                # The session was reset or deleted after it was listed.
-                with suppress(NotFound):
-                    summaries.append(await self.summary(session.id))
+                return await self._summary(session)
+            except NotFound:  # it was reset or deleted after it was listed
+                return await self.summary(session.id)
             except StoreCorrupt as error:
                 self.journal.leave_out(session.id, error)
-        return summaries
-
-    async def ids_of(self, owner: str) -> frozenset[str]:
-        """Return the ids of an owner's sessions."""
-        return frozenset(session.id for session in await self.journal.sessions() if session.owner == owner)
+        return None
 
     async def summary(self, session_id: str) -> SessionSummary:
         """Return the summary of one session, by id or label. ``NotFound``."""
@@ -132,16 +134,22 @@ class Sessions:
         live = self.live.peek(session.id)
         as_of = (session, self.live.loads[session.id], self.live.forgotten)
         if live is None and (known := self._at_rest.get(session.id)) is not None and known[0] == as_of:
-            return known[1]
+            found = known[1]
+            if session.label or found.depth > 1 or self.clock.now() - found.updated < self._age:
+                return found  # nothing but its age could have made it fleeting
         tree = live.tree if live is not None else await self.journal.tree(session.id)
         head = session.head or tree.root
         newest = max((node.at for node in tree.nodes.values()), default=session.created)
         fleeting = await self._is_fleeting(session, tree)
         found = SessionSummary(session, len(tree) - 1, tree.get(head).depth, newest, fleeting)
-        # A session with a second turn never becomes fleeting, so its summary stays valid.
-        if live is None and self.live.ownership is None and tree.get(head).depth > 1:
+        if live is None and self.live.ownership is None and not fleeting:
             self._at_rest[session.id] = as_of, found
         return found
+
+    @property
+    def _age(self) -> float:
+        """The seconds after which a session without a second turn is fleeting; infinite for never."""
+        return self.settings.config.session.collect_after_days * DAY or inf
 
     async def rename(self, session_id: str, label: str) -> Session:
         """Change a session's label. Requests that use the former label begin another session from now on.
@@ -265,16 +273,20 @@ class Sessions:
         """Return the bills of a session's calls, oldest first. ``NotFound``."""
         return await self.ledger.bills((await self.directory.find(session_id)).id)
 
-    async def costs(self) -> dict[str, Account]:
-        """Return the costs of each session that has bills, by session id."""
-        return {session: Account.of(bills) for session, bills in (await self.ledger.everything()).items()}
+    async def costs(self, among: Iterable[str] | None = None) -> dict[str, Account]:
+        """Return the costs of each session that has bills, or of those ``among`` them, by session id."""
+        if among is None:
+            found = await self.ledger.everything()
+        else:
+            found = {session: await self.ledger.bills(session) for session in among}
+        return {session: Account.of(bills) for session, bills in found.items() if bills}
 
     # -- collecting --------------------------------------------------------------------------------------------
 
     async def _is_fleeting(self, session: Session, tree: Tree) -> bool:
         """Whether the session has had no second turn for the configured time. Swipes of the first turn count as one."""
-        age = self.settings.config.session.collect_after_days * DAY
-        if not age or session.label or session.standing or any(node.depth > 1 for node in tree.nodes.values()):
+        age = self._age
+        if session.label or session.standing or any(node.depth > 1 for node in tree.nodes.values()):
             return False
         live = self.live.peek(session.id)
         touched = live.touched if live is not None else 0.0
@@ -289,8 +301,8 @@ class Sessions:
 
     async def collect(self) -> int:
         """Delete the fleeting sessions and return their number. Failed deletions are tried again next time."""
-        age = self.settings.config.session.collect_after_days * DAY
-        if not age:
+        age = self._age
+        if age == inf:
             return 0
         before, count = self.clock.now() - age, 0
         sessions = await self.journal.sessions()

@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import EntryPoint
 from typing import Any, Protocol, cast, get_args, runtime_checkable
 
 from attrs import frozen
 
 from saga_core.errors import BadInput
-from saga_core.foreign import foreign
+from saga_core.foreign import foreign, in_time
 from saga_core.imports.foreign_file import ForeignFile, Source, opened
 from saga_core.imports.records import (
     Card,
@@ -42,6 +42,11 @@ MESSAGES = 200_000
 """Most messages of a chat. Each reply beside the one that was taken counts as one: it becomes a turn as well."""
 NAME = 1_000
 """Longest name of a character, a player or a persona, in characters. Macros put names into texts again and again."""
+
+TEXT = 12_000_000
+"""Longest text, in characters: as much as a whole world has. Longer ones are looked through without a pause."""
+SECONDS = 120.0
+"""How long an importer may take for a file. It may be the code of others."""
 
 
 class Fit(IntEnum):
@@ -154,13 +159,10 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
     if chosen is not None:
         name, importer = chosen
         try:
-            with foreign:
-                rows = _records(importer.read(file), among.kinds)
-                if not rows:
-                    raise Unreadable(f"the importer {name} found nothing in it")
-                for each in (*(record for _, record in rows), *file.losses.listed()):
-                    check_fields("read gave", each, longest=None)
-                return _found(file, rows)
+            read = partial(_rows, name, importer, file, among)
+            return _found(file, in_time(f"read of the importer {name}", read, SECONDS))
+        except TimeoutError as error:
+            raise _failed(name, file, error) from None
         except (Unreadable, OSError):
             raise
         except BadInput as error:
@@ -175,6 +177,15 @@ def _read(file: ForeignFile, among: Importers) -> Reading:
             absent = ", ".join(among.failed)
             why = Unreadable(f"{why} (importers that could not be loaded: {absent})")
     raise why
+
+
+def _rows(name: str, importer: Importer, file: ForeignFile, among: Importers) -> list[Any]:
+    rows = _records(importer.read(file), among.kinds)
+    if not rows:
+        raise Unreadable(f"the importer {name} found nothing in it")
+    for each in (*(record for _, record in rows), *file.losses.listed()):
+        check_fields("read gave", each, longest=TEXT)
+    return rows
 
 
 def _wrong(name: str, file: ForeignFile, error: BadInput) -> Unreadable:
@@ -194,13 +205,14 @@ def _choose(file: ForeignFile, among: Importers) -> tuple[tuple[str, Importer] |
     chosen, surest, why = None, Fit.NONE, None
     for name, importer in among.loaded.items():
         try:
-            with foreign:
-                fit = importer.fits(file)
+            fit = in_time(f"fits of the importer {name}", partial(importer.fits, file), SECONDS)
             if not isinstance(fit, Fit):
                 raise BadInput(f"fits gave {fit!r:.200}; give a Fit of saga_core.imports")
         except Unreadable as error:
             why = why or error
             continue
+        except TimeoutError as error:
+            raise _failed(name, file, error) from None  # nobody else reads a file that it may still read
         except OSError:
             raise
         except Exception as error:  # noqa: BLE001 - the code of others; logged there

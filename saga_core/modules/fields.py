@@ -29,10 +29,10 @@ _NAMES = {
 }
 
 
-def check_fields(where: str, given: Any, longest: int | None = LONGEST) -> None:
+def check_fields(where: str, given: Any, longest: int = LONGEST) -> None:
     """Check the fields of an attrs object, and of those in it. Raises ``BadInput``, which names field and value.
 
-    ``longest`` is the most characters of a text. With None, a text may be of any length.
+    ``longest`` is the most characters of a text.
     """
     for name, wanted in _types(given.__class__).items():
         value = getattr(given, name)
@@ -43,8 +43,7 @@ def check_fields(where: str, given: Any, longest: int | None = LONGEST) -> None:
                 inner = f"{where} {type(given).__name__}, {name}{f' {at}' if type(value) is tuple else ''}:"
                 check_fields(inner, each, longest)
         shown = repr(value) if len(repr(value)) < 80 else f"{repr(value)[:80]}…"
-        most = f" of at most {longest:,} characters" if longest else ""
-        limits = f"{most or ' of characters'} that UTF-8 can store" if isinstance(value, str) else ""
+        limits = f" of at most {longest:,} characters that UTF-8 can store" if isinstance(value, str) else ""
         what = _in_words(wanted) + (limits if wanted is str else "")
         if get_origin(wanted) is tuple and _test(wanted, longest)((value,)):
             what += "; a tuple of one has a comma, as in (one,)"
@@ -58,12 +57,12 @@ def _types(kind: Any) -> Mapping[str, Any]:
 
 
 @cache
-def _tests(kind: Any, longest: int | None) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
+def _tests(kind: Any, longest: int) -> tuple[tuple[str, Callable[[Any], bool]], ...]:
     return tuple((name, _test(wanted, longest)) for name, wanted in _types(kind).items())
 
 
 @cache
-def _test(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
+def _test(wanted: Any, longest: int) -> Callable[[Any], bool]:
     """What tells whether a value is of a type. Made once for each, because a chat has hundreds of thousands."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin is Literal:
@@ -89,7 +88,7 @@ def _test(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
     return _plain(wanted, longest)
 
 
-def _plain(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
+def _plain(wanted: Any, longest: int) -> Callable[[Any], bool]:
     if issubclass(wanted, Enum):
         return lambda value: isinstance(value, wanted)
     if wanted is float:
@@ -97,9 +96,7 @@ def _plain(wanted: Any, longest: int | None) -> Callable[[Any], bool]:
     if wanted is int:
         return lambda value: type(value) is int and -_LARGEST <= value < _LARGEST
     if wanted is str:
-        if longest is None:
-            return lambda value: isinstance(value, str) and _storable(value)
-        return lambda value: type(value) is str and len(value) <= longest and _storable(value)
+        return lambda value: isinstance(value, str) and len(value) <= longest and _storable(value)
     return lambda value: type(value) is wanted
 
 

@@ -6,6 +6,7 @@ undone like those of any curator.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +16,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from saga_core.errors import QUOTES, BadInput, Closed
+from saga_core.foreign import in_time
 from saga_core.model import MemoryRecord, newest
 from saga_core.model_calls import CuratorModel, ModelCallFailed, Unusable, read_object, without_injected
 from saga_core.ports import Clock
@@ -28,6 +30,8 @@ PREFIX = "memory."
 """The prefix of a learner's name. The strategy's name in the configuration follows."""
 MOST = 8
 """The largest number of records that one run may propose."""
+CHECK_SECONDS = 10.0
+"""How long the checks of the records of a run may take. They are the code of others."""
 _SHOWN = 24
 """The largest number of known records that the model is shown: the most similar ones."""
 _DAY = 86_400.0
@@ -84,7 +88,12 @@ class Learner:
             for number, record in enumerate(nearest(told, [each for each in known if each.live(now)], _SHOWN), 1)
         }
         records = await self._ask(view, shown)
-        learned = [self._proposal(each, view, shown, now) for each in records[:MOST]]
+        learned = await asyncio.to_thread(
+            in_time,
+            f"a check of the strategy {self.strategy.name!r}",
+            lambda: [self._proposal(each, view, shown, now) for each in records[:MOST]],
+            CHECK_SECONDS,
+        )
         live = [record for record in own if record.live(now)]
         return (*(self._gone(record) for record in own if not record.live(now)), *learned, *self._let_go(live, learned))
 

@@ -204,7 +204,7 @@ class PlayedChat:
 
 @frozen(eq=False, repr=False)
 class Sessions:
-    """Sessions, and how many of all sessions are fleeting: without a name, and never continued."""
+    """Sessions, and how many are fleeting of those that this page was chosen from: without a name, never continued."""
 
     sessions: Sequence[SessionSummary]
     fleeting: int

@@ -76,7 +76,7 @@ async def show_jobs(request: web.Request, session: SomeSession = None) -> answer
     jobs = await saga_of(request).background.jobs(session)
     owner = request[BEARER].scope
     if owner is not None and session is None:
-        hers = await saga_of(request).sessions.ids_of(owner)
+        hers = {each.id for each in await saga_of(request).sessions.records(owner)}
         jobs = [job for job in jobs if job.session in hers]
     rows = masked([job.plain() for job in jobs], mask_of(request))
     return answers.Jobs(rows, sum(job.stuck for job in jobs))

@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from aiohttp import web
-from attrs import asdict, evolve
+from attrs import asdict
 
 from saga_backends.http_client import is_local
 from saga_core import Saga
 from saga_core.billing import PURPOSES, Account, Bill
-from saga_core.catalog import SessionSummary, Side
+from saga_core.catalog import Sessions, SessionSummary, Side
 from saga_core.codec import to_plain
 from saga_core.errors import NotFound
 from saga_core.model import Session, Timeline, Turn
@@ -48,22 +48,26 @@ async def list_sessions(
 ) -> answers.Sessions:
     """List sessions: without the fleeting ones, only the fleeting ones, or all."""
     saga, owner = saga_of(request), request[BEARER].scope
-    found = await _listed(saga, fleeting, owner)
-    if saga.ephemeral is not None:
-        more = await _listed(saga.ephemeral, fleeting, owner)
-        found = answers.Sessions([*found.sessions, *more.sessions], found.fleeting + more.fleeting)
-    rows, after = page_of(found.sessions, lambda each: each.id, cursor, limit)
-    return evolve(found, sessions=rows, next=after)
-
-
-async def _listed(saga: Saga, fleeting: str, owner: str | None) -> answers.Sessions:
-    """Return the sessions that are not fleeting (``0``), the fleeting ones (``1``), or ``all``."""
-    found, costs = await saga.sessions.list(owner=owner), await saga.sessions.costs()
-    listed = [each for each in found if fleeting in ("all", str(int(each.fleeting)))]
+    engines = [each for each in (saga, saga.ephemeral) if each is not None]
+    every = [(each.sessions, session) for each in engines for session in await each.sessions.records(owner)]
+    left, _ = page_of(every, lambda each: each[1].id, cursor, None)
+    found, seen = list[tuple[Sessions, SessionSummary]](), 0
+    for where, session in left:
+        if limit is not None and len(found) > limit:
+            break  # one more than the page, whose id is the next cursor
+        summary = await where.listed(session)
+        if summary is not None:
+            seen += summary.fleeting
+            if fleeting in ("all", str(int(summary.fleeting))):
+                found.append((where, summary))
+    rows, after = page_of(found, lambda each: each[1].session.id, None, limit)
+    costs = dict[str, Account]()
+    for each in engines:
+        shown = [summary.session.id for where, summary in rows if where is each.sessions]
+        costs |= await each.sessions.costs(None if limit is None else shown)
+    listed = [summary for _, summary in rows]
     pictured = await _pictured(saga, listed)
-    return answers.Sessions(
-        [_summary(each, pictured, costs.get(each.session.id)) for each in listed], sum(each.fleeting for each in found)
-    )
+    return answers.Sessions([_summary(each, pictured, costs.get(each.session.id)) for each in listed], seen, after)
 
 
 async def _pictured(saga: Saga, listed: Sequence[SessionSummary]) -> Collection[str]:

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -42,6 +42,8 @@ _FRAME = 4
 """Extra tokens per message."""
 _LONG = 64 * 1_024
 """Size of a body in bytes from which on its tokens are counted in a thread; a megabyte takes a tenth of a second."""
+_PIECE = 1 << 20
+"""Bytes of a reply that are sent at once. Other tasks run between two pieces."""
 _NO_SUCH_THING = (404, 405, 501)
 
 T = TypeVar("T")
@@ -184,19 +186,31 @@ async def _stream(request: web.Request, exchange: Exchange) -> web.StreamRespons
     response.content_type = content_type
     response.charset = "utf-8"
     await response.prepare(request)
-    try:
-        async for data in exchange.body():
-            await response.write(data)
-        await response.write_eof()
-    except ConnectionError:
-        return response  # the client went away
-    return response
+    return await _sent(response, exchange.body())
 
 
 async def _whole(request: web.Request, exchange: Exchange) -> web.StreamResponse:
     headers, content_type = await exchange.head()
     body = b"".join([data async for data in exchange.body()])
-    return web.Response(body=body, headers=headers, content_type=content_type, charset="utf-8")
+    if len(body) <= _PIECE:
+        return web.Response(body=body, headers=headers, content_type=content_type, charset="utf-8")
+    response = web.StreamResponse(headers=headers)
+    response.content_type, response.charset, response.content_length = content_type, "utf-8", len(body)
+    await response.prepare(request)
+    return await _sent(response, exchange.body())
+
+
+async def _sent(response: web.StreamResponse, body: AsyncIterator[bytes]) -> web.StreamResponse:
+    try:
+        async for data in body:
+            await response.write(data[:_PIECE])
+            for start in range(_PIECE, len(data), _PIECE):
+                await asyncio.sleep(0)  # a client that reads fast makes no write wait
+                await response.write(data[start : start + _PIECE])
+        await response.write_eof()
+    except ConnectionError:
+        pass  # the client went away
+    return response
 
 
 # -- counting tokens -------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import AsyncIterator, Iterable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -90,7 +91,34 @@ def test_a_text_that_cannot_be_stored_is_refused_by_its_field() -> None:
     said = ChatMessage(role="user", text="Hi \ud800.", speaker="A")
     ((), (why,)) = read(Made("odd", messages=(said,)))  # type: ignore[misc]
     assert why.startswith("the importer odd failed at it: read gave Chat, messages 1: ChatMessage(text='Hi \\ud800.')")
-    assert why.endswith("give a text of characters that UTF-8 can store")
+    assert why.endswith("give a text of at most 12,000,000 characters that UTF-8 can store")
+
+
+def test_a_text_longer_than_a_world_is_refused_by_its_field() -> None:
+    said = ChatMessage(role="user", text="x" * 12_000_001)
+    ((), (why,)) = read(Made("odd", messages=(said,)))  # type: ignore[misc]
+    assert why.endswith("give a text of at most 12,000,000 characters that UTF-8 can store") and len(why) < 400
+
+
+@pytest.mark.parametrize("where", ["fits", "read"])
+def test_one_that_does_not_end_is_named_and_ends_no_other(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+    monkeypatch.setattr(importer, "SECONDS", 0.1)
+
+    class Endless(Made):
+        def fits(self, file: ForeignFile) -> Fit:
+            return Fit.LOOSE if where == "read" or goes_on.wait(30) else Fit.NONE
+
+        def read(self, file: ForeignFile) -> Iterable[tuple[str, Record]]:
+            goes_on.wait(30)
+            return ()
+
+    try:
+        ((), (why,)) = read(Endless("endless"))  # type: ignore[misc]
+        assert why.startswith(f"the importer endless failed at it (TimeoutError: {where} of the importer endless did")
+        assert read(Endless("endless"), Made("b")) == (["b"], [])
+    finally:
+        goes_on.set()
 
 
 def test_one_that_fails_at_looking_leaves_the_file_to_others() -> None:

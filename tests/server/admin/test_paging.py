@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from saga_core.journal import Journal
 from saga_core.state_block import BlockFields
 from tests.server.admin.test_edits import play
 from tests.server.client import Client
@@ -45,3 +46,28 @@ async def test_the_parts_are_the_whole(offline: Client, limit: int) -> None:
     refused = await offline.get(f"{here}/changes?cursor=nothing")
     assert (refused.status, "names nothing in this list" in refused.error["message"]) == (404, True)
     assert (await offline.get(f"{here}/changes?limit=0")).status == 400
+
+
+async def test_a_page_of_sessions_reads_the_turns_of_its_sessions_alone(
+    offline: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list of thousands of sessions took seconds, whatever its limit. What was read of a session is kept."""
+    for number in range(9):
+        await offline.post("/api/sessions", json={"label": f"s{number}"})
+    saga = offline.server.saga
+    await saga.drain(60)
+    for session in await saga.sessions.records():
+        saga.sessions.live.forget(session.id)
+    read: list[str] = []
+    tree = Journal.tree
+
+    async def counted(journal: Journal, session: str) -> Any:
+        read.append(session)
+        return await tree(journal, session)
+
+    monkeypatch.setattr(Journal, "tree", counted)
+    page = (await offline.get("/api/sessions?limit=2")).json
+    assert [each["label"] for each in page["sessions"]] == ["s0", "s1"] and len(read) == 3
+    assert len((await offline.get("/api/sessions")).json["sessions"]) == len(read) == 9
+    await offline.get("/api/sessions")
+    assert len(read) == 9

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from aiohttp.http_writer import StreamWriter
 
 from saga_server.doctor import examination
 from saga_server.http import ClientRequest, Door, Doors, Failure, Incoming, PathPattern, ReplyFormat, door, plays
@@ -287,3 +288,47 @@ async def test_a_door_that_exits_or_cancels_in_an_answer_ends_that_answer_alone(
         assert b"an unexpected error" in told.raw and b"shutting down" not in told.raw
         assert (await client.chat(HELLO)).status == 200
     assert "the error form of a door failed" in caplog.text
+
+
+MUCH = 5 << 20
+
+
+class Much(ReplyFormat):
+    """A format that gives much at once."""
+
+    def text(self, index: int, text: str) -> bytes:
+        return b"x" * MUCH
+
+    def whole(self, *_: Any) -> bytes:
+        return b"x" * MUCH
+
+
+def reads_for_much(incoming: Incoming) -> ClientRequest:
+    return ClientRequest(messages=HELLO, reply=Much, stream="stream" in incoming.query, nameless=True)
+
+
+@pytest.mark.parametrize("stream", ["", "?stream=1"])
+async def test_what_a_door_gives_at_once_is_sent_in_pieces(
+    stream: str, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A connection copies what it is given, and nobody else is served meanwhile."""
+    odd = Door(paths={"/much": {"POST": plays(reads_for_much)}})
+    ours = list(door.entry_points(group="saga.doors"))
+    monkeypatch.setattr(sys.modules[__name__], "ODD", odd, raising=False)
+    monkeypatch.setattr(door, "entry_points", lambda group: [point("odd", f"{__name__}:ODD"), *ours])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    sent: list[int] = []
+    async with serve() as client:
+        for name in ("write", "write_eof"):
+            inner = getattr(StreamWriter, name)
+
+            async def counted(
+                self: StreamWriter, chunk: bytes = b"", *more: Any, inner: Any = inner, **named: Any
+            ) -> Any:
+                sent.append(len(chunk))
+                return await inner(self, chunk, *more, **named)
+
+            monkeypatch.setattr(StreamWriter, name, counted)
+        answer = await client.post(f"/much{stream}", json={})
+        assert answer.status == 200 and answer.raw.count(b"x") >= MUCH
+    assert max(sent) <= 1 << 20
