@@ -41,6 +41,8 @@ _LONGEST_FIELD = 8_190
 """The most bytes of a header."""
 _LONGEST_ADDRESS = 1 << 16
 """The most bytes of an address. A text of 4,000 characters in it may have 48,000, percent-encoded."""
+_BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
+"""The reply whose headers were sent, in a request."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
@@ -65,6 +67,7 @@ async def add_request_id(request: web.Request, response: web.StreamResponse) -> 
 
 async def only_header_text(request: web.Request, response: web.StreamResponse) -> None:
     """Clean every header of a reply with ``header_text``. The last signal handler of ``on_response_prepare``."""
+    request[_BEGUN] = response
     for name, value in list(response.headers.items()):
         if not (value.isascii() and value.isprintable()):
             response.headers[name] = header_text(value)
@@ -130,7 +133,14 @@ class Connection(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Send the rest of the response, and wait for the next request."""
+        """Send the rest of the response, and wait for the next request.
+
+        A reply that its handler began and then gave up, for an error, can only be cut off: what follows would be read
+        as its rest.
+        """
+        if request.get(_BEGUN, resp) is not resp and request.transport is not None:
+            request.transport.abort()
+            return resp, True
         try:
             return await super().finish_response(request, resp, start_time)
         finally:

@@ -290,6 +290,35 @@ async def test_a_door_that_exits_or_cancels_in_an_answer_ends_that_answer_alone(
     assert "the error form of a door failed" in caplog.text
 
 
+async def begins_and_fails(request: web.Request) -> Any:
+    response = web.StreamResponse()
+    await response.prepare(request)
+    await response.write(b"x")
+    raise ValueError("odd")
+
+
+async def test_a_reply_that_a_door_began_and_gave_up_is_cut_off(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer behind it would be read as its rest, and waited for."""
+    odd = Door(paths={"/begins": {"POST": begins_and_fails}})
+    ours = list(door.entry_points(group="saga.doors"))
+    monkeypatch.setattr(sys.modules[__name__], "ODD", odd, raising=False)
+    monkeypatch.setattr(door, "entry_points", lambda group: [point("odd", f"{__name__}:ODD"), *ours])
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    async with serve() as client:
+        async with asyncio.timeout(10):
+            reader, writer = await asyncio.open_connection(client.server.config.server.host, client.server.port)
+            writer.write(b"POST /begins HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")
+            told = b""
+            try:
+                while piece := await reader.read(4096):
+                    told += piece
+            except ConnectionError:
+                pass
+            writer.close()
+        assert told.count(b"HTTP/1.1") == 1 and b"200 OK" in told
+        assert (await client.chat(HELLO)).status == 200
+
+
 MUCH = 5 << 20
 
 
