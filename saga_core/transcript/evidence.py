@@ -833,18 +833,44 @@ class ReplyMatcher:
         return found
 
     async def _are_elsewhere(self, found: Sequence[Candidate], position: int, level: int) -> bool:
-        """Whether the history shows nothing above the candidates, but several turns of another session.
+        """Whether the history shows nothing above the candidates, but several turns of another session, or much else.
 
-        A chat whose replies are known does not leave for another story that has one equal reply.
+        A chat whose replies are known does not leave for another story that has one equal reply. Nor does one that
+        began as another session did, of which it shows more: the rest could not be written there yet.
         """
         homes = {each.tree.session for each in found}
-        if not found or level >= ABOVE or any(self._reach(each.tree, each.node) < position for each in found):
+        if not found or level >= ABOVE:
             return False
-        for at in self.history.replies_above(position, ABOVE):
+        shown = max(self._verified(each).run for each in found)
+        if not any(self._goes_on_in(each.tree) for each in found):
+            for session in (await self.opening_sessions())[-_SESSIONS:]:
+                if session not in homes and self._most_matches(await self.tree(session), position)[0] > shown:
+                    return True
+        if any(self._shows_above(each, position) for each in found):
+            return False
+        replies = self.history.replies_above(position, ABOVE)
+        for at in replies:
             above = await self._find(at, level + 1)
             if above:
                 return any(each.tree.session not in homes and self._verified(each).run > 1 for each in above)
-        return False
+        said = {self.history.words_before(at) for at in self.history.replies_above(position, _LEVELS)}
+        return len(replies) == ABOVE and not any(
+            turn.user_key in said for each in found for turn in _above(each.tree, each.node)
+        )
+
+    def _shows_above(self, candidate: Candidate, position: int) -> bool:
+        """Whether the history shows a turn above the candidate. All chats of a card have the greeting that begins it."""
+        places, tree = self.history.places, candidate.tree
+        return any(
+            each.parent is not None or self._goes_on_in(tree)
+            for each in _above(tree, candidate.node)
+            if latest(places.get(each.reply_key, ()), position)
+        )
+
+    def _goes_on_in(self, tree: Tree) -> bool:
+        """Whether the session began in the middle of the history, with a reply that became its greeting."""
+        shown = self.history.places.get(tree.get(tree.root).reply_key, ())
+        return bool(shown) and shown[-1] not in self.history.replies[: self.history.greeting]
 
     def _next(self, above: Candidate, position: int) -> list[Candidate]:
         """Return the turns directly after ``above`` with the reply at ``position``."""

@@ -111,3 +111,34 @@ async def test_an_adoption_that_fails_leaves_nothing_in_memory(saga: Saga, monke
     assert len(before.live.tree) == 2, "the root and what was recorded"
     place = await find(saga, chat.messages("더"))
     assert place is not None and len(place.adopted) == 1
+
+
+@pytest.mark.parametrize("recorded", [0, 1])
+async def test_no_turn_goes_to_another_chat_that_ends_alike(
+    saga: Saga, monkeypatch: pytest.MonkeyPatch, recorded: int
+) -> None:
+    """Also when the store failed in the middle of the adoption, after the first ``recorded`` commits."""
+    other = Frontend(saga)
+    await other.say("가자", WALK)
+    elsewhere = (await other.say("네.", "그래.")).session.id
+    chat = Frontend(saga)
+    for number in range(100):
+        said = {"role": "user", "content": f"{number}번째 문을 연다."}
+        chat.history += [said, {"role": "assistant", "content": f"{number}번째 방에는 오래된 책이 가득하다."}]
+    chat.history += [{"role": "user", "content": "네."}, {"role": "assistant", "content": "그래."}]
+    commit, commits = saga.stores.state.commit, 0
+
+    async def failing(batch: Any, **more: Any) -> None:
+        nonlocal commits
+        commits += any(key[0] == "turn" for key in batch.puts)
+        if commits > 1 + recorded:  # the first one is the session's root
+            raise StoreError("full")
+        await commit(batch, **more)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(saga.stores.state, "commit", failing)
+        place = await find(saga, chat.messages("더"))
+    assert place is not None and isinstance(place.unadopted, StoreError)
+    again = await find(saga, chat.messages("더"))
+    assert again is not None and again.live.tree.get(again.parent).depth == 101
+    assert again.live.session.id != elsewhere and (again.live is place.live or not recorded)
