@@ -859,7 +859,7 @@ class ReplyMatcher:
         )
 
     def _shows_above(self, candidate: Candidate, position: int) -> bool:
-        """Whether the history shows a turn above the candidate. All chats of a card have the greeting that begins it."""
+        """Whether the history shows a turn above the candidate. All chats of a card have its greeting."""
         places, tree = self.history.places, candidate.tree
         return any(
             each.parent is not None or self._goes_on_in(tree)
