@@ -869,7 +869,7 @@ class ReplyMatcher:
 
     def _goes_on_in(self, tree: Tree) -> bool:
         """Whether the session began in the middle of the history, with a reply that became its greeting."""
-        shown = self.history.places.get(tree.get(tree.root).reply_key, ())
+        shown: Sequence[int] = self.history.places.get(tree.get(tree.root).reply_key, ())
         return bool(shown) and shown[-1] not in self.history.replies[: self.history.greeting]
 
     def _next(self, above: Candidate, position: int) -> list[Candidate]:
