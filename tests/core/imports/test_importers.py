@@ -103,7 +103,7 @@ def test_a_text_longer_than_a_world_is_refused_by_its_field() -> None:
 @pytest.mark.parametrize("where", ["fits", "read"])
 def test_one_that_does_not_end_is_named_and_ends_no_other(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on = threading.Event()
-    monkeypatch.setattr(importer, "SECONDS", 0.1)
+    monkeypatch.setattr(importer, "SECONDS", 1.0)
 
     class Endless(Made):
         def fits(self, file: ForeignFile) -> Fit:
@@ -114,9 +114,10 @@ def test_one_that_does_not_end_is_named_and_ends_no_other(where: str, monkeypatc
             return ()
 
     try:
-        ((), (why,)) = read(Endless("endless"))  # type: ignore[misc]
-        assert why.startswith(f"the importer endless failed at it (TimeoutError: {where} of the importer endless did")
-        assert read(Endless("endless"), Made("b")) == (["b"], [])
+        name = f"endless-{where}"
+        ((), (why,)) = read(Endless(name))  # type: ignore[misc]
+        assert why.startswith(f"the importer {name} failed at it (TimeoutError: {where} of the importer {name} did")
+        assert read(Endless(name), Made("b")) == (["b"], [])
     finally:
         goes_on.set()
 

@@ -488,7 +488,8 @@ async def test_a_record_that_names_no_turn_is_not_believed() -> None:
 async def test_a_check_that_gives_no_text_is_named(monkeypatch: pytest.MonkeyPatch, hangs: bool) -> None:
     """And one that does not end, which holds up nothing but its own reviews."""
     goes_on = threading.Event()
-    monkeypatch.setattr(learner, "CHECK_SECONDS", 0.2)
+    if hangs:
+        monkeypatch.setattr(learner, "CHECK_SECONDS", 0.2)
     wrong: Any = lambda learned: goes_on.wait(30) if hangs else True  # noqa: E731
     oaths = Strategy(
         "oaths", {"en": "Find oaths."}, (RecordKind("oath", {"en": "An oath."}, "/{actor}/x", check=wrong),)
