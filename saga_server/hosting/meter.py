@@ -91,7 +91,7 @@ class Minutes:
         async with row.lock:  # avoids conflicts between requests on this server
             for number in range(TRIES):
                 counted = codec.decode(row.raw, Minute) if row.raw is not None else Minute()
-                if counted.minute < minute:
+                if counted.minute < minute or (limit is not None and counted.minute > minute + 1):  # clock set back
                     counted = Minute(minute=minute)
                 late = limit is None and counted.minute != minute
                 full = limit is not None and counted.turns + turns > limit

@@ -10,6 +10,7 @@ import pytest
 from saga_backends.memory import MemoryState
 from saga_core.errors import QuotaExceeded, StoreUnavailable
 from saga_server.hosting import Access
+from saga_server.hosting.meter import Minutes
 from tests.server.hosting.parts import Hands, key, opened
 
 MIDNIGHT = 1_700_006_400.0
@@ -313,3 +314,11 @@ async def test_a_clock_that_was_set_back_for_a_while_frees_nothing() -> None:
         await access.admit(record.id)
     clock.time += 86_400.0
     await access.admit(record.id)
+
+
+async def test_a_clock_that_was_set_back_begins_the_minute_anew() -> None:
+    """Also where servers count together. A clock that is a little ahead of another decides which minute it is."""
+    minutes = Minutes(MemoryState())
+    assert [(await minutes.take("k", 100, 1, 2))[1] for _ in range(3)] == [True, True, False]
+    assert not (await minutes.take("k", 99, 1, 2))[1]
+    assert [(await minutes.take("k", 40, 1, 2))[1] for _ in range(3)] == [True, True, False]
