@@ -10,20 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache, partial
+from functools import lru_cache
 
-from saga_core.language import caseless, clean_name, is_unspaced, mentions, normalized, sentences_of
+from saga_core.language import clean_name, is_unspaced, normalized
 from saga_core.model import Kind, WorldState
 from saga_core.naming import (
     Names,
-    bare,
-    calls_herself,
     fold,
-    is_bare_title,
     is_full_name,
-    is_title,
-    pattern_of,
-    remarked,
     same_name,
     told_apart,
     words_of,
@@ -54,10 +48,6 @@ def learn_other_names(names: Names, state: WorldState, fields: BlockFields, repl
         if not meant:  # another spelling of a name, wherever its bearer was
             others = (each for each in state.of_kind(Kind.CHARACTER) if each.id not in there)
             meant = [each.id for each in others if any(_spelled_otherwise(name, known) for known in each.names)]
-        who = calls_herself(name, state.of_kind(Kind.CHARACTER), reply) if not meant else None
-        if who is not None and who.id not in {state.player, *there} and not who.dead:
-            gone = map(partial(names.find, Kind.CHARACTER), fields.npc_separated)
-            meant = [who.id] if who.id not in gone else []
         if len(meant) == 1:
             names.learn(meant[0], name)
     listed = set(map(fold, present))
@@ -65,40 +55,12 @@ def learn_other_names(names: Names, state: WorldState, fields: BlockFields, repl
     # A name that matches a known character only by title or family may be the newcomer's: 김 형사, with 김복자 known.
     told = [each for each in present if known[each] is None or names.knows(Kind.CHARACTER, each)] if new else []
     for name in new if len(new) <= _CROWD else ():
-        masked = next((each for each in present if _is_remark(name, each) and not names.is_player(each)), None)
-        if masked is not None:
-            names.learn(names.ensure(Kind.CHARACTER, masked), name)
-            continue
         fits = [each for each in told if not names.is_player(each) and _akin(each, name)]
         if len(fits) != 1 or sum(_akin(fits[0], each) for each in new) != 1:
             continue
         bearer = known[fits[0]]
         if bearer is None or not names.is_other(bearer, words_of(clean_name(name))):
             names.learn(names.ensure(Kind.CHARACTER, fits[0]), name)
-
-    for listed_as in (*present, *met):
-        nickname = (remarked(listed_as) or ("", ""))[1]
-        is_else = any(names.knows(kind, nickname) for kind in (Kind.ITEM, Kind.LOCATION)) or names.is_player(nickname)
-        if not is_else and _is_called(nickname, reply):
-            names.learn(names.ensure(Kind.CHARACTER, listed_as), nickname)
-
-
-def _is_called(nickname: str, reply: str) -> bool:
-    """Whether a remark behind a name is a nickname: one word and no title, in a sentence that tells what somebody is
-    called. In Latin script it begins with a capital and has no article."""
-    if not nickname or " " in nickname or is_title(nickname) or is_bare_title(nickname):
-        return False
-    if not (caseless(nickname) or nickname[:1].isupper()):
-        return False
-    said = (each for each in sentences_of(reply) if pattern_of("naming").search(each) and mentions(each, nickname))
-    before = (each.partition(nickname)[0].rstrip("\"'“‘ ").rpartition(" ")[2] for each in said)
-    return any(bare(f"{each} {nickname}").startswith(each) for each in before)
-
-
-def _is_remark(name: str, listed: str) -> bool:
-    """Whether ``name`` is the remark behind a listed name: ``Sister Agnes (Odile Marchand)``."""
-    remark = remarked(clean_name(listed))
-    return remark is not None and fold(clean_name(remark[1])) == fold(clean_name(name))
 
 
 def _akin(one: str, other: str) -> bool:

@@ -160,7 +160,6 @@ _CURRENCY = re.compile(any_of(lambda each: each.amounts.currency))
 _SUM = 100
 """The least amount of money for a stack of something to be taken for it."""
 _WHOLE = re.compile("|".join(f"(?:{each.amounts.whole})" for each in every()), re.I)
-_COUNTED = re.compile(r"(?P<name>.*\S)\s+(?P<count>[1-9]\d{0,2})")
 
 
 def mention_event(lore: Iterable[str]) -> tuple[Event, ...]:
@@ -372,8 +371,7 @@ class _Reports:
         elif fields.hp_change:
             yield deltas.HpChanged(player, fields.hp_change)
         given = [self._transfer(transfer) for transfer in fields.items_transferred]
-        lost, passed = self._lost_and_passed()
-        given += [each for each in passed if each[:3] not in {transfer[:3] for transfer in given}]
+        lost = list(map(self._with_owner, fields.items_lost))
         taken = {(taker, thing) for _, taker, thing, _ in given}
         gained = list(self._gains())
         left = self._leaving(given, lost)
@@ -402,19 +400,6 @@ class _Reports:
             yield deltas.AttributeSet(player, TOTALS, habits.totals)
         for coins in fields.money:
             yield deltas.ItemCounted(player, names.ensure(Kind.ITEM, coins.name), coins.quantity)
-
-    def _lost_and_passed(self) -> tuple[list[ItemAmount], list[_Given]]:
-        """What is lost, and what the player gave to somebody named behind it who had none: silver watch (to Dorota)."""
-        player, names = self.state.player, self.names
-        lost, passed = list[ItemAmount](), list[_Given]()
-        for item in map(self._with_owner, self.fields.items_lost):
-            name, who = self._whose(item)
-            has_it = who is None or item.owner or who == player or names.held_by(who, name) is not None
-            if has_it or names.held_by(player, name) is None:
-                lost.append(item)
-            else:
-                passed.append((player, who, *self._handed(player, name, item.quantity)))
-        return lost, passed
 
     def _losses(self, given: list[_Given], gained: list[_Owned], items: list[ItemAmount]) -> Iterator[Event]:
         """What is lost. A thing both lost and handed over is one loss reported twice, unless the owner has enough for
@@ -545,8 +530,6 @@ class _Reports:
     def _handed(self, giver: str, name: str, quantity: int) -> tuple[str, int]:
         """The thing that leaves the giver's hands, and its quantity.
 
-        A number at the end of a name is the quantity if the giver has nothing of the full name, but enough of the thing
-        without the number. Conversely, a quantity is part of the name if the giver has a thing with it in its name.
         "All silver" is as much as the giver has.
         """
         names = self.names
@@ -557,14 +540,6 @@ class _Reports:
         thing = names.find(Kind.ITEM, name)
         if thing in hands and thing is not None:
             return thing, quantity
-        if quantity == 1 and (counted := _COUNTED.fullmatch(name)):
-            thing, count = names.held_by(giver, counted["name"]), int(counted["count"])
-            if thing is not None and hands[thing].quantity >= count:
-                return thing, count
-        if quantity > 1:
-            thing = names.find(Kind.ITEM, f"{name} {quantity}")
-            if thing in hands and thing is not None and names.held_by(giver, name) in (None, thing):
-                return thing, 1
         thing = names.held_by(giver, name) or self._told_of(hands, name) or self._cash(giver, name, quantity)
         return thing or names.ensure(Kind.ITEM, name), quantity
 

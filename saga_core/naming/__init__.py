@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from saga_core.naming.cast import stands_in_text_of
-from saga_core.naming.doubts import Doubt, alike, calls_herself, disguise, doubts, is_nameless, made_one, may_be_here
+from saga_core.naming.doubts import Doubt, alike, disguise, doubts, is_nameless, made_one, may_be_here
 from saga_core.naming.evidence import Evidence
 from saga_core.naming.forms import (
     bare,
@@ -40,7 +40,6 @@ __all__ = [
     "Names",
     "alike",
     "bare",
-    "calls_herself",
     "disguise",
     "doubts",
     "fold",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import takewhile
 
 from attrs import frozen
 
 from saga_core.language import (
-    begins_about,
     caseless,
     clean_name,
     every,
@@ -18,7 +17,6 @@ from saga_core.language import (
     is_unspaced,
     match_text,
     mentions,
-    speeches,
     without_speech,
 )
 from saga_core.model import ONE_PERSON, Entity, Event, Kind, WorldState, deltas
@@ -114,30 +112,6 @@ def told_instead(names: Iterable[str], others: Iterable[Entity], reply: str) -> 
         return None
     told = [each for each in others if any(mentions(narrated, name) for name in _called(each))]
     return told[0] if len(told) == 1 else None
-
-
-def calls_herself(name: str, people: Iterable[Entity], reply: str) -> Entity | None:
-    """The one of ``people`` who says in a reply that this is her name, if it tells there, or as a whole, only of her:
-    Tomasz lashes the pins. "They call me Tomek," he says."""
-    lines = [line for line in reply.split("\n") if _has_own_name(name, line)]
-    everybody = tuple(people)
-    for text in (*lines, reply) if lines else ():
-        who = told_instead((name,), everybody, text)
-        sentences = map(str.strip, _SENTENCE.split(without_speech(text)))
-        if who is not None and any(begins_about(each, known) for each in sentences for known in _called(who)):
-            return who
-    return None
-
-
-def _has_own_name(name: str, line: str) -> bool:
-    said = speeches(line)
-    names = (found["name"] for pattern in _own() for each in said for found in pattern.finditer(each))
-    return any(begins_about(each, name) for each in names)
-
-
-@cache
-def _own() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(pattern) for each in every() for pattern in each.persona.own)
 
 
 def _called(entity: Entity) -> Iterator[str]:

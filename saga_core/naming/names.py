@@ -402,11 +402,7 @@ class Names:
             return self._thing(name)
         if kind is Kind.CHARACTER and (entitled := self.evidence.entitled(clean_name(name))):
             ids = self.bearers(kind, entitled)
-            return (
-                self._one_of(ids, entitled)
-                if ids
-                else (self._titled(entitled) or self._in_card(entitled) or self._entitled_otherwise(name))
-            )
+            return self._one_of(ids, entitled) if ids else self._titled(entitled) or self._in_card(entitled)
         if kind is not Kind.CHARACTER:
             return None
         found = self._titled(name) or self._by_title(name) or self._by_evidence(name) or self._by_office(name)
@@ -423,23 +419,12 @@ class Names:
         return list(dict.fromkeys(each for each in (whole, short) if each is not None))
 
     def _in_latin(self, name: str) -> str | None:
-        """The one character whose name in Hangul or kana ``name`` spells in Latin letters. In a list of as many such
-        names as there is company, two or more and none of them in a text, names in Han characters are those in the same
-        order. A single one may be somebody new."""
+        """The one character whose name in Hangul or kana ``name`` spells in Latin letters."""
         if not name.isascii() or self.evidence.has(name):
             return None
         fits = {each.id for each in self._every(Kind.CHARACTER) if any(is_spelled(name, one) for one in each.names)}
         left = self._not_beside(sorted(fits), name)
-        if len(left) == 1:
-            return left[0]
-        company = [id_ for id_ in self.state.present if id_ != self.state.player]
-        for names in self.lists:
-            if name not in names or not 1 < len(names) == len(company) or any(map(self.evidence.has, names)):
-                continue
-            found = company[names.index(name)]
-            if all(map(str.isascii, names)) and not any(map(str.isascii, self._names_of(company))):
-                return found
-        return None
+        return left[0] if len(left) == 1 else None
 
     def _thing(self, name: str) -> str | None:
         """The one thing whose name has the same words: ``silver coin`` for "silver coins"."""
@@ -565,23 +550,9 @@ class Names:
             return beside.pop()
         if not beside and (found := self._in_card(name)) is not None and self._not_beside([found], name):
             return found
-        if not beside and (found := self._entitled_otherwise(name)) is not None:
-            return found
         described = "" if beside else self.evidence.described_as(plain)
         ids = self.bearers(Kind.CHARACTER, described) if described else []
         return ids[0] if len(ids) == 1 else None
-
-    def _entitled_otherwise(self, name: str) -> str | None:
-        """The one character who has this Korean name with other titles or none, if the card gives her all of them."""
-        plain = next((form for form in forms(name) if form != name), name)
-        fits = {
-            each.id
-            for each in (self._every(Kind.CHARACTER) if self.evidence.card else ())
-            for known in each.names
-            if any(self.evidence.is_entitled_otherwise(form, known) for form in (name, plain))
-        }
-        found = self._not_beside(sorted(fits), name)
-        return found[0] if len(found) == 1 else None
 
     def _in_card(self, name: str) -> str | None:
         """The one character whom the card describes in the entry that ``name`` belongs to."""

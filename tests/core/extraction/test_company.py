@@ -217,38 +217,6 @@ def test_a_note_says_that_two_are_one(known: str, other: str, note: str) -> None
     assert len(both) == (1 if "really" in note else 2), "a report lists nobody twice"
 
 
-TOMASZ = 'Tomasz lashes the pins. "They call me Tomek, those who like me," he says.'
-
-
-def told_by(reply: str, block: str) -> set[tuple[str, ...]]:
-    state, parsed = after("present: [Tomasz Wojcik, Ada]"), parse_block(block)
-    delta = read_delta(StateReading("", parsed.status, parsed.fields), state, told=reply)
-    return people(fold(state, delta, turn="t2", depth=2))
-
-
-def test_who_says_her_nickname_in_the_reply_has_it() -> None:
-    assert told_by(TOMASZ, "present: [Tomek]") == {("Tomasz Wojcik", "Tomek"), ("Ada",)}
-    apart = TOMASZ.replace('. "', '.\n\n"')
-    assert told_by(apart, "present: [Tomek]") == {("Tomasz Wojcik", "Tomek"), ("Ada",)}
-
-
-@pytest.mark.parametrize(
-    ("reply", "block"),
-    [
-        (TOMASZ, "present: [Tomek, Tomasz]"),
-        (TOMASZ, "present: [Tomek]\nnpc_met: [Tomek]"),
-        (TOMASZ, "present: [Tomek]\nnpc_separated: [Tomasz]"),
-        (f"Ada nods. {TOMASZ}", "present: [Tomek]"),
-        (TOMASZ.replace("They call me", "I know a man called"), "present: [Tomek]"),
-        ('A man leans on Tomasz\'s table. "They call me Tomek," he says.', "present: [Tomek]"),
-        ('Behind Tomasz stands a man. "They call me Tomek," he says.', "present: [Tomek]"),
-        ('Tomasz leaves, and Tomek comes in. "They call me Tomek," he says.', "present: [Tomek]"),
-    ],
-)
-def test_a_nickname_that_another_may_have_said_is_nobodys(reply: str, block: str) -> None:
-    assert ("Tomek",) in told_by(reply, block)
-
-
 @pytest.mark.parametrize(
     "blocks",
     [

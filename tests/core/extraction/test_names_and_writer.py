@@ -265,28 +265,6 @@ def test_nobody_hands_himself_what_somebody_else_must_have_had() -> None:
     assert hands(after(STATE, "items_transferred: [{item: 치유 물약, from: 플레이어, to: null}]")) == {"치유 물약": 1}
 
 
-@pytest.mark.parametrize("to", ["to 에르겐", "given to 에르겐", "에르겐에게", "에르겐"])
-def test_a_loss_to_somebody_is_a_gift(to: str) -> None:
-    had = after(STATE, "items_gained: [silver watch, 은화 x3]")
-    given = after(had, f"items_lost: [silver watch ({to}), 2 은화 ({to})]")
-    assert (hands(given), hands(given, "e")) == ({"치유 물약": 2, "은화": 1}, {"silver watch": 1, "은화": 2})
-    transfer = "items_transferred: [{item: silver watch, from: Player, to: 에르겐}]"
-    again = after(had, f"{transfer}\nitems_lost: [silver watch ({to})]")
-    assert hands(again, "e") == {"silver watch": 1} and not (*given.problems, *again.problems)
-    assert hands(after(given, "items_lost: [silver watch (에르겐)]"), "e") == {"은화": 2}, "what she has is hers"
-
-
-def test_a_number_behind_what_somebody_has_is_how_many() -> None:
-    state = after(STATE, "items_gained: [torch x5, Key 7, Key, {name: 열쇠 3, quantity: 1}, 열쇠 x2]")
-    assert hands(state) == {"치유 물약": 2, "torch": 5, "Key 7": 1, "Key": 1, "열쇠 3": 1, "열쇠": 2}
-    lost = after(state, "items_lost: [torch 3, Key 7]")
-    assert hands(lost) == {"치유 물약": 2, "torch": 2, "Key": 1, "열쇠 3": 1, "열쇠": 2}
-    given = after(state, "items_transferred: [{item: torch 2, from: Player, to: 에르겐}, {item: Key 7, to: 에르겐}]")
-    assert (hands(given)["torch"], hands(given, "e")) == (3, {"torch": 2, "Key 7": 1})
-    fewer = hands(after(state, "items_lost: [열쇠 2]"))
-    assert (fewer.get("열쇠"), fewer["열쇠 3"]) == (None, 1)
-
-
 @pytest.mark.parametrize(
     ("several", "one"),
     [

@@ -69,7 +69,6 @@ def test_somebody_who_was_met_under_this_name_stays_somebody_else(name: str, oth
 @pytest.mark.parametrize(
     "report",
     [
-        "present: [Sister Agnes (Odile Marchand)]\nnpc_met: [Odile Marchand]",
         "npc_met: [Odile Marchand]\n{status}",
         "present: [Sister Agnes (Odile Marchand)]\nnpc_met: [Odile Marchand]\n{status}\n{note}",
     ],

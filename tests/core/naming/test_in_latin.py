@@ -41,11 +41,3 @@ def people(*names: str) -> WorldState:
 def test_a_spelled_name_is_the_known_person() -> None:
     assert Names(people("미나", "준")).find(Kind.CHARACTER, "Joon") == "준"
     assert Names(people("미나", "준"), evidence=Evidence("Joon kommt.")).find(Kind.CHARACTER, "Joon") is None
-
-
-def test_a_list_of_as_many_as_there_is_company_is_that_company() -> None:
-    names = Names(people("美奈", "淳"), lists=(("Mina", "Joon"),))
-    assert names.find(Kind.CHARACTER, "Joon") == "淳"
-    assert Names(people("美奈", "淳"), lists=(("Mina", "Joon", "Rolf"),)).find(Kind.CHARACTER, "Joon") is None
-    told = Names(people("美奈", "淳"), lists=(("Mark", "Joon"),), evidence=Evidence("Markが来た。"))
-    assert told.find(Kind.CHARACTER, "Joon") is None

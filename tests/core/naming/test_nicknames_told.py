@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from saga_core import Saga
 from saga_core.naming import Evidence
-from tests.core.frontend import Frontend, memory_config
 
 
 @pytest.mark.parametrize(
@@ -42,24 +40,3 @@ def test_a_note_that_names_two_of_whom_one_is_called_something_else_joins_nobody
     name: str, known: str, note: str
 ) -> None:
     assert not Evidence(notes=note).is_nickname(name, known)
-
-
-@pytest.mark.parametrize(
-    ("listed", "reply", "later", "is_one"),
-    [
-        ("Bram Oake (Otter)", "'Bram Oake,' he says, 'but most people call me Otter.'", "Otter", True),
-        ("윤덕수 (까치)", "'다들 까치라고 불러.' 윤덕수가 웃는다.", "까치", True),
-        ("Bram Oake (Ferryman)", "They call the Ferryman over.", "Ferryman", False),
-        ("Bram Oake (asleep)", "They call him, but he is asleep.", "Otter", False),
-        ("Bram Oake (Coldquay)", "He grew up in Coldquay.", "Coldquay", False),
-    ],
-)
-async def test_a_remark_behind_a_name_is_a_nickname_if_the_reply_says_so(
-    listed: str, reply: str, later: str, is_one: bool
-) -> None:
-    async with Saga.open(memory_config(default_world=None)) as saga:
-        chat = Frontend(saga, "Rain.", "Tell a story.", "")
-        await chat.say("Hello.", reply, location="landing", present=(listed,))
-        await chat.say("Come.", f"{later}.", location="barge", present=(later,))
-        told = (await chat.begin("So?")).context.text
-        assert ("landing" not in told) is is_one, told
