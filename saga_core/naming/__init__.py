@@ -11,7 +11,6 @@ from saga_core.naming.forms import (
     is_form_of,
     is_full_name,
     is_last_part,
-    is_title,
     name_words,
     pattern_of,
     patterns_of,
@@ -32,7 +31,7 @@ from saga_core.naming.names import (
     words_of_thing,
 )
 from saga_core.naming.nobody import is_the_players, may_be_somebody, owner_of
-from saga_core.naming.titled import is_bare_title, may_be_called
+from saga_core.naming.titled import may_be_called
 
 __all__ = [
     "Doubt",
@@ -43,7 +42,6 @@ __all__ = [
     "disguise",
     "doubts",
     "fold",
-    "is_bare_title",
     "is_form_of",
     "is_full_name",
     "is_last_part",
@@ -51,7 +49,6 @@ __all__ = [
     "is_of_kind",
     "is_particular",
     "is_the_players",
-    "is_title",
     "is_word_for_player",
     "last_word",
     "made_one",

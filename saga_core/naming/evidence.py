@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property, lru_cache
+from itertools import takewhile
 
 from attrs import define, field
 
-from saga_core.language import any_of, caseless, fold_name, is_hangul, mentions, particle_stems
+from saga_core.language import any_of, caseless, fold_name, is_hangul, is_unspaced, match_text, mentions, particle_stems
 from saga_core.naming.cast import CardEntry, entries_of, entry_of, labels
-from saga_core.naming.forms import is_title, name_words, pattern_of, remarked
-from saga_core.naming.roles import is_entitled, key_of, keys_of
+from saga_core.naming.forms import is_full_name, is_title, name_words, pattern_of, remarked, words_of
 from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
 
 _LINE = re.compile(
@@ -30,6 +30,11 @@ _MOST_WORDS, _LONGEST_CASELESS = 4, 12
 """The maximum number of words of a name behind a heading, and of its characters in a script without capitals."""
 _SEARCHED = 60_000
 """The maximum number of characters of a text that are searched."""
+
+_LEAST_ROLE = 2
+"""The minimum number of letters of a role that is a title behind a family name."""
+_PARTS_OF_ROLE = re.compile(r"[,，、/·(（)）]")
+_OF_ROLE = re.compile(r"\b(?:of|to|for|by|with|under|and)\b")
 
 
 @define(slots=False)
@@ -100,7 +105,7 @@ class Evidence:
         """The name of the one character to whom the card gives the title in ``name``, a family or full name with it:
         ``秦副官`` for ``秦少白——76号副官``. "" if there is none, or several."""
         roles = _roles_by_key(self.card)
-        near = [each for key in keys_of(name) for each in roles.get(key, ())]
+        near = [each for key in _keys_of(name) for each in roles.get(key, ())]
         found = {who for who, about in near if is_entitled(name, who, about)}
         if found and (entry := self.entry(name)) is not None and name in entry.names:
             found &= {entry.head, *entry.names}  # the card says who has this very name
@@ -178,12 +183,12 @@ def _descriptions(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 @lru_cache(maxsize=8)
 def _roles_by_key(text: str) -> dict[str, list[tuple[str, str]]]:
-    """The people to whom a text gives a role in a line of their own, each with what it says, by ``key_of`` the name."""
+    """The people to whom a text gives a role in a line of their own, with what it says, by ``_key_of`` the name."""
     lines = [(remark[0] if (remark := remarked(name)) else name, about) for name, about in _lines_about(text)]
     entries = ((name, entry.text) for entry in entries_of(text) for name in entry.names)
     found: dict[str, list[tuple[str, str]]] = {}
     for who, about in dict.fromkeys((*lines, *entries)):
-        found.setdefault(key_of(who), []).append((who, about))
+        found.setdefault(_key_of(who), []).append((who, about))
     return found
 
 
@@ -234,3 +239,64 @@ def _mine() -> re.Pattern[str]:
 def _words(text: str) -> Iterable[str]:
     for word in _WORD.findall(text):
         yield from (fold_name(stem) for stem in particle_stems(word))
+
+
+# -- roles -----------------------------------------------------------------------------------------------------
+#
+# Roles that a card gives: ``秦少白——76号副官`` makes 秦副官 him, ``박두칠: 젊은 내관`` makes 박 내관 him.
+
+
+@lru_cache(maxsize=4_096)
+def is_entitled(name: str, known: str, about: str) -> bool:
+    """Whether ``name`` is a part of the full name ``known`` with the role of which ``about`` tells.
+
+    The role is the end of a part of ``about``: the head of the phrase in each of these languages.
+    """
+    parts = [part.strip() for part in _PARTS_OF_ROLE.split(about)]
+    if name.isascii() or known.isascii():
+        return _is_entitled_in_latin(name, known, parts)
+    folded, whole = match_text(fold_name(name)), match_text(fold_name(known))
+    if folded[:1] in name_words("diminutives") and folded[1:] == whole[:1]:
+        return any(match_text(fold_name(part)).endswith(folded) for part in parts)  # the card says 组织里的老周
+    before = _shared(folded, whole)
+    if folded.endswith(whole):
+        title = folded.removesuffix(whole)
+    elif before and before not in name_words("diminutives") and _is_a_part(before, whole):
+        title = folded.removeprefix(before)
+    else:
+        return False
+    ends = (match_text(fold_name(part)) for part in parts)
+    return len(title) >= _LEAST_ROLE and any(end.endswith(title) and not end.endswith(folded) for end in ends)
+
+
+def _key_of(known: str) -> str:
+    """What every name with a title has of ``known``: the last word in Latin script, otherwise the first letter."""
+    return words_of(known)[-1] if known.isascii() else match_text(fold_name(known))[:1]
+
+
+def _keys_of(name: str) -> set[str]:
+    """The keys of everybody whom ``name`` may mean."""
+    return {words_of(name)[-1], *match_text(fold_name(name))}
+
+
+def _shared(one: str, other: str) -> str:
+    """The letters with which both texts begin."""
+    return "".join(left for left, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _is_a_part(before: str, whole: str) -> bool:
+    """Whether ``before`` may be the family name of ``whole``, or all of it."""
+    if before == whole:
+        return True
+    if all(map(is_hangul, whole)):
+        return is_full_name(whole) and len(before) == 1
+    return is_unspaced(whole) and len(before) < len(whole) <= _LEAST_ROLE * 3
+
+
+def _is_entitled_in_latin(name: str, known: str, parts: list[str]) -> bool:
+    words, whole = words_of(name), words_of(known)
+    if len(words) < _LEAST_ROLE or words[-1] != whole[-1] or len(whole) < _LEAST_ROLE:
+        return False
+    titles = [word.strip(".") for word in words[:-1]]
+    heads = [words_of(_OF_ROLE.split(part, maxsplit=1)[0].strip())[-1:] for part in parts]
+    return is_title(titles[0]) and [titles[-1]] in heads and not any(map(str.isdigit, titles[-1]))

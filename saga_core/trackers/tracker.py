@@ -298,11 +298,6 @@ class Count:
     """(depth, value) before each of the latest changes, oldest first."""
 
 
-Counts = Mapping[str, Mapping[str, Count]]
-"""The key of a tracker -> the subject -> its value. A subject is an entity's id, ``source>target`` for a pair, or empty
-for the world."""
-
-
 def pair(subject: str, other: str = "") -> str:
     """The subject of a value: one entity, or what one feels for another."""
     return f"{subject}>{other}" if other else subject

@@ -25,7 +25,6 @@ from saga_server.process import helper_child
 T = TypeVar("T")
 
 _IDLE_SECONDS = 60.0
-_STARTING_SECONDS = 30.0
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_ALL", "PATH")
 
 

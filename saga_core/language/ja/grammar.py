@@ -45,7 +45,6 @@ _KANA = "\u3041-\u3096\u309d\u309e\u30a1-\u30fa\u30fc-\u30fe\uff66-\uff9f"
 _IS_HAN = re.compile(f"[{_HAN}]")
 _CONTENT = re.compile(f"[{_HAN}]+|[\u30a1-\u30fa\u30fc\uff66-\uff9f]{{2,}}")
 _JOINED = re.compile(f"[{_HAN}の]+|[\u30a1-\u30fa\u30fc\uff66-\uff9f]{{2,}}")
-_COUNTER = re.compile("[人枚本個匹頭冊日年月週回歳]")
 _ASKING = frozenset("何誰")
 
 _KATAKANA = re.compile("[\u30a1-\u30fa\u30fc]")

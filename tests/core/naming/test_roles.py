@@ -7,7 +7,7 @@ import pytest
 from saga_core.extraction.writer import read_delta
 from saga_core.model import Entity, Kind, WorldState, fold
 from saga_core.naming import Evidence, Names
-from saga_core.naming.roles import is_entitled
+from saga_core.naming.evidence import is_entitled
 from saga_core.state_block import read_reply
 
 SHOP = """人物：
