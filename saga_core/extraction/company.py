@@ -14,14 +14,7 @@ from functools import lru_cache
 
 from saga_core.language import clean_name, is_unspaced, normalized
 from saga_core.model import Kind, WorldState
-from saga_core.naming import (
-    Names,
-    fold,
-    is_full_name,
-    same_name,
-    told_apart,
-    words_of,
-)
+from saga_core.naming import Names, fold, is_full_name, same_name, told_apart, words_of
 from saga_core.state_block import BlockFields
 
 _SOUNDS = tuple(
@@ -36,7 +29,7 @@ _LEAST = 5
 """The minimum number of letters of a name for a misspelling to be accepted. Hangul syllables count as their letters."""
 
 
-def learn_other_names(names: Names, state: WorldState, fields: BlockFields, reply: str) -> None:
+def learn_other_names(names: Names, state: WorldState, fields: BlockFields) -> None:
     """Record other names that one report uses for the company, which it lists completely."""
     present, met = fields.present or (), fields.npc_met
     known = {name: names.find(Kind.CHARACTER, name) for name in present}

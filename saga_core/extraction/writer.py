@@ -219,7 +219,7 @@ class _Reports:
     def _whereabouts(self) -> Iterator[Event]:
         fields, state, player = self.fields, self.state, self.state.player
         if fields.present and self.source is Source.BLOCK:
-            learn_other_names(self.names, state, fields, self.told.removeprefix(self.words))
+            learn_other_names(self.names, state, fields)
         left = [who for told in fields.npc_separated for who in self._people(told)]
         met = [who for told in fields.npc_met for who in self._people(told) if who != player]
         place = self._place(fields.location) if fields.location else None

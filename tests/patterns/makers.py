@@ -20,7 +20,7 @@ from saga_core.language.en import grammar as english
 from saga_core.language.ko import grammar as korean
 from saga_core.model import curated
 from saga_core.model.entities import StoryPart
-from saga_core.naming import calls_herself, cast, evidence, forms, names
+from saga_core.naming import cast, evidence, forms, names
 from saga_core.naming.doubts import _linking
 from saga_core.projection import story
 from saga_core.recall import episodes, questions
@@ -93,7 +93,6 @@ def call_all() -> None:
     for name in ("unreal", "remote", "calling", "absent", "unaware"):
         here_and_now._remarks(name)
     evidence._mine()
-    evidence._titles_given("마라 교장", "마라")
     scene._definite()
     names._heads()
     cast._called()
@@ -101,7 +100,6 @@ def call_all() -> None:
         forms.pattern_of(name)
     cast._cue()
     cast._naming_next()
-    calls_herself("Tom", (), '"Call me Tom."')
     list(cast._first("Old Tom", " Mr. Tom"))
     debts._patterns(every())
     quantities._amounts()
