@@ -23,7 +23,8 @@ _NAMING = frozenset({"merge", "split", "rename", "forget", "profile", "declare",
 _STANDING = (
     _REPEATED
     | _NAMING
-    | {"give", "take", "relation", "tracker", "unnote", "unremember", "close", "settle", "told", "audience", "chapter"}
+    | {"give", "take", "relation", "unrelate", "tracker", "unnote", "unremember", "close", "settle"}
+    | {"told", "audience", "chapter"}
 )
 """Corrections of what was so before. Others mostly tell what just happened, and stay with the head unless ``kept``."""
 

@@ -217,7 +217,7 @@ def _of_member(source: str, state: WorldState, who: str, words: Labels, counts: 
         fields.append(f"{words.inventory}: {_listed(_inventory(state, who), _ITEMS, words)}")
     for other in (state.player, *state.present):
         relation = state.relations.get((who, other))
-        if relation is not None:
+        if relation is not None and not relation.over:
             fields.append(f"→ {one_field(state.name(other))}: {one_field(str(relation))}")
     short = (fields[0], words.speaks.format(name=_with_condition(state, who)))
     return Piece(source, "member", Section.NOW, " | ".join(fields), MUST_MEMBER, order=Slot.MEMBER, shorter=short)
@@ -710,7 +710,7 @@ def _changed_relations(old: WorldState, new: WorldState) -> list[tuple[str, str]
         before = was.get(pair)
         if before is relation:
             continue
-        if before is None or str(before) != str(relation):
+        if not relation.over if before is None else str(before) != str(relation):
             changed.append(pair)
     return sorted(changed)
 
@@ -968,7 +968,7 @@ def _tells(edge: Edge, scene: Scene) -> bool:
     if edge.type in _AMONG_LORE or any(id_ not in state.entities and id_ not in nodes for id_ in (source, target)):
         return False
     if edge.type == "RELATES_TO":
-        return (source, target) in state.relations
+        return (known := state.relations.get((source, target))) is not None and not known.over
     if edge.type == "LOCATED_AT":
         there = state.whereabouts.get(source)
         if there is None or there.place != target or (target == state.location and not there.left):

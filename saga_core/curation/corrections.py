@@ -222,6 +222,16 @@ def _relation(desk: _Desk) -> tuple[Event, ...]:
     return (deltas.RelationChanged(one.id, other.id, kind, amount),)
 
 
+def _unrelate(desk: _Desk) -> tuple[Event, ...]:
+    one, other, kind = desk.who("from"), desk.who("to"), desk.text("type")
+    parts = () if (old := desk.state.relations.get((one.id, other.id))) is None else old.parts
+    ended = [each.type for each in parts if not kind or each.type == kind]
+    if not ended:
+        known = ", ".join(each.type for each in parts) or "none"
+        raise BadInput(f"from, to, type: there is no such relation of {one.name!r} to {other.name!r}; known: {known}")
+    return tuple(deltas.RelationEnded(one.id, other.id, each) for each in ended)
+
+
 _OWN = {"hp": "a correction of the kind hp", "max_hp": "a correction of the kind hp"}
 _OWN |= dict.fromkeys(
     ("is_player", "claims", *HABITS, "status_since"),
@@ -470,6 +480,7 @@ _FORMS: dict[str, _Form] = {
     "met": _Form(("who",), (), _met),
     "parted": _Form(("who",), (), lambda desk: (deltas.Separated(desk.who().id),)),
     "relation": _Form(("from", "to", "type"), ("strength",), _relation),
+    "unrelate": _Form(("from", "to"), ("type",), _unrelate),
     "attribute": _Form(("who", "attribute"), ("value",), _attribute),
     "note": _Form(("text",), (), lambda desk: (deltas.Noted(nfc(desk.text("text"))),)),
     "unnote": _Form(("remark",), ("text",), _unnote),

@@ -141,6 +141,15 @@ class RelationChanged:
 
 
 @frozen
+class RelationEnded:
+    """What ``source`` feels for ``target`` is no more; or what is owed, if ``type`` is a debt."""
+
+    source: str
+    target: str
+    type: str
+
+
+@frozen
 class EventTriggered:
     """An event of the story happens. ``who`` took part in it."""
 
@@ -484,6 +493,7 @@ Event = (
     | Met
     | Separated
     | RelationChanged
+    | RelationEnded
     | EventTriggered
     | Played
     | Noted

@@ -82,7 +82,12 @@ class Relation:
     """What is owed beside what is felt. A debt that is all there is has the relation's own type and strength."""
 
     def __str__(self) -> str:
-        return ", ".join(f"{each.type} ({each.strength:+d})" for each in self.parts)
+        return ", ".join(f"{each.type} ({each.strength:+d})" for each in self.parts) or self.type
+
+    @property
+    def over(self) -> bool:
+        """Whether it is only that a debt was settled. SAGA tells it where the debt was told, and nowhere else."""
+        return not self.strength and self.debt is None and is_settled(self.type)
 
     @property
     def felt(self) -> Relation | None:
@@ -97,7 +102,7 @@ class Relation:
     @property
     def parts(self) -> tuple[Relation, ...]:
         """What is felt and what is owed, each if there is any."""
-        return tuple(each for each in (self.felt, self.owed) if each is not None)
+        return tuple(each for each in (self.felt, self.owed) if each is not None and not each.over)
 
     def part(self, kind: str) -> Relation | None:
         """The part that a change to ``kind`` changes: a debt, or its settlement, is apart from what is felt."""

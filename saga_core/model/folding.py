@@ -248,6 +248,19 @@ def _relation_changed(draft: Draft, event: deltas.RelationChanged) -> None:
     relations[source.id, target.id] = now
 
 
+def _relation_ended(draft: Draft, event: deltas.RelationEnded) -> None:
+    relations = draft.map("relations")
+    old: Relation | None = relations.get((event.source, event.target))
+    if old is None:
+        return
+    ended = old.part(event.type)
+    left = next((evolve(each, debt=None) for each in old.parts if each is not None and each != ended), None)
+    if left is None:
+        del relations[event.source, event.target]
+    else:
+        relations[event.source, event.target] = left
+
+
 def _event_triggered(draft: Draft, event: deltas.EventTriggered) -> None:
     happening = draft.entity(event.event, Kind.EVENT)
     if happening is None:
@@ -406,6 +419,7 @@ _APPLY: Mapping[type, Callable[[Draft, Any], None]] = {
     deltas.Met: _met,
     deltas.Separated: _separated,
     deltas.RelationChanged: _relation_changed,
+    deltas.RelationEnded: _relation_ended,
     deltas.EventTriggered: _event_triggered,
     deltas.Played: _played,
     deltas.Noted: _noted,

@@ -62,8 +62,8 @@ def compare_states(one: WorldState, other: WorldState, *, since: int = 0) -> tup
     found += _each("dead", _ones(_dead(one)), _ones(_dead(other)), name, 0)
     found += _each(
         "relation",
-        {pair: str(relation) for pair, relation in one.relations.items()},
-        {pair: str(relation) for pair, relation in other.relations.items()},
+        {pair: str(relation) for pair, relation in one.relations.items() if not relation.over},
+        {pair: str(relation) for pair, relation in other.relations.items() if not relation.over},
         lambda pair: f"{name(pair[0])} → {name(pair[1])}",
         None,
     )

@@ -308,7 +308,7 @@ def touched(event: Event) -> tuple[StateLineKey, ...]:
             return ("present", who, ""), ("elsewhere", who, "")
         case deltas.EventTriggered(event=name):
             return (("happening", name, ""),)
-        case deltas.RelationChanged(source=source, target=target):
+        case deltas.RelationChanged(source=source, target=target) | deltas.RelationEnded(source=source, target=target):
             return ("relation", source, target), ("debt", source, target)
         case deltas.AttributeSet(who=who, name=name):
             return (("hp" if name == "max_hp" else name, who, ""),)

@@ -142,7 +142,7 @@ def _dead(state: WorldState, words: Mapping[str, str]) -> list[str]:
 
 
 def _relations(state: WorldState, words: Mapping[str, str]) -> str:
-    return _section("relations", [_tie(state, *each) for each in state.relations.items()], words)
+    return _section("relations", [_tie(state, *each) for each in state.relations.items() if not each[1].over], words)
 
 
 def _tie(state: WorldState, ends: tuple[str, str], relation: Relation) -> str:

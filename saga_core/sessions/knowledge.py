@@ -252,6 +252,7 @@ def _is_own(event: Event, ids: frozenset[str]) -> bool:
             | deltas.ItemLost(owner=who)
             | deltas.ItemCounted(owner=who)
             | deltas.RelationChanged(source=who)
+            | deltas.RelationEnded(source=who)
         ):
             return who in ids
         case deltas.ItemTransferred(giver=giver, receiver=receiver):

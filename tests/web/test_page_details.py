@@ -13,7 +13,7 @@ pytest.importorskip("playwright", reason=MISSING)
 from saga_core.billing import Bill
 from saga_core.config import load_config
 from saga_core.extraction import Extractor
-from saga_core.state_block import ItemTransfer
+from saga_core.state_block import ItemTransfer, RelationChange
 from saga_core.trackers import tracker_in_line
 from saga_server.server import Server
 from tests.core.extraction.scripted import Scripted
@@ -270,3 +270,16 @@ async def test_a_model_tells_a_scene_anew_and_a_person_keeps_it(browser: Browser
         part, *_ = (await saga.memory.curated("one"))["story"]
         assert part["by_hand"] and part["text"].startswith("Ten stones were passed in the rain.")
         assert await visit.too_wide() == 0 and await visit.findings() == []
+
+
+async def test_a_relation_is_marked_as_over(browser: Browser) -> None:
+    async with Server(load_config(SETTINGS, environ={}), {}) as server, visiting(browser, server) as visit:
+        chat = Frontend(server.saga, session="one", system="A bare card.")
+        begun = await chat.say(
+            "I go in.", "Ada is there.", relationship_changes=(RelationChange("Ada", "Player", "friend", 1),)
+        )
+        await visit.open("now", session=begun.session.id)
+        await visit.page.click("[data-kind=relation] [data-action=off]")
+        await visit.page.click("[data-kind=relation] [data-action=save]")
+        await visit.page.wait_for_selector("[data-item=relations] .none")
+        assert not (await server.saga.describe("one"))["relationships"]

@@ -76,7 +76,7 @@ function takingBack({ was, is }) {
       return { kind: more > 0 ? "give" : "take", who, item: line.other_id ?? line.text, quantity: Math.abs(more) };
     }
     case "present": return { kind: is ? "parted" : "met", who };
-    case "relation": return was && { kind: "relation", from: who, to: line.other_id, type: was.text, strength: was.number };
+    case "relation": return was ? { kind: "relation", from: who, to: line.other_id, type: was.text, strength: was.number } : { kind: "unrelate", from: who, to: line.other_id, type: is.text };
     case "condition":
     case "status": return is && !was ? { kind: "status", who, status: "alive" } : { kind: "status", who, status: was.text };
     case "note": return is ? { kind: "unnote", remark: is.text } : { kind: "note", text: was.text };

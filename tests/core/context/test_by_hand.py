@@ -8,6 +8,7 @@ import pytest
 
 from saga_core import Saga
 from saga_core.config import load_config
+from saga_core.errors import BadInput
 from tests.core.frontend import MEMORY, Frontend
 
 SCENE = """
@@ -117,3 +118,24 @@ async def test_a_debt_is_set_by_hand_apart_from_what_is_felt() -> None:
         assert "Osric → Mara: hostile (-2), debt (+3)" in (await chat.begin("And then what?")).context.text
         await saga.memory.correct("inn", "relation", {"from": "Osric", "to": "Mara", "type": "debt", "strength": "0"})
         assert [each["type"] for each in (await saga.describe("inn"))["relationships"]] == ["hostile"]
+
+
+async def test_a_relation_is_ended_by_hand_and_a_paid_debt_is_told_no_more() -> None:
+    async with Saga.open(load_config({**MEMORY, "session": {}})) as saga:
+        chat = Frontend(saga, session="inn", greeting="It snows.", system="Mara and Osric keep the inn.")
+        owes = "{from: Osric, to: Mara, type: debt, delta: 1}"
+        await play(chat, f"present: [Mara, Osric]\nrelationship_changes: [{owes}]", "And then?")
+        assert "Osric → Mara: debt (+1)" in (await chat.begin("And?")).context.text
+        await play(chat, "relationship_changes: [{from: Osric, to: Mara, type: debt, delta: -1}]", "He pays.")
+        assert "Osric → Mara" not in (await chat.begin("Where are Mara and Osric?")).context.text
+        assert (await saga.describe("inn"))["relationships"] == []
+        feels = "{from: Osric, to: Mara, type: jealous, delta: 1}"
+        await play(chat, f"relationship_changes: [{feels}, {owes}]", "They quarrel.")
+        with pytest.raises(BadInput, match="known: jealous, debt"):
+            await saga.memory.correct("inn", "unrelate", {"from": "Osric", "to": "Mara", "type": "love"})
+        change = await saga.memory.correct("inn", "unrelate", {"from": "Osric", "to": "Mara", "type": "jealous"})
+        assert "Osric → Mara: debt (+1)" in (await chat.begin("And?")).context.text
+        await saga.memory.correct("inn", "unrelate", {"from": "Osric", "to": "Mara"})
+        assert "Osric → Mara" not in (await chat.begin("And?")).context.text
+        await saga.memory.undo("inn", change)
+        assert [each["type"] for each in (await saga.describe("inn"))["relationships"]] == ["jealous"]

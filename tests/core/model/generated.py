@@ -50,6 +50,7 @@ events = st.one_of(
     st.builds(deltas.Met, ids),
     st.builds(deltas.Separated, ids),
     st.builds(deltas.RelationChanged, ids, ids, words, amounts),
+    st.builds(deltas.RelationEnded, ids, ids, words),
     st.builds(deltas.EventTriggered, ids, words),
     st.builds(deltas.Noted, words),
     st.builds(deltas.Unnoted, st.integers(0, 60), words),

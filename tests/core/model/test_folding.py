@@ -199,7 +199,7 @@ def test_a_status_tells_since_which_turn() -> None:
         ([("debt", 1), ("hostile", -2), ("debt", -1)], "hostile (-2)"),
         ([("friend", 2), ("debt", 3), ("debt paid", 0), ("friend", 1)], "friend (+3)"),
         ([("friend", 2), ("빚", 3), ("빚", -1), ("친구", 0)], "친구 (+2), 빚 (+2)"),
-        ([("debt", 1), ("debt", -1)], "settled (+0)"),
+        ([("debt", 1), ("debt", -1)], "settled"),
         ([("debt", 2), ("debt", -2), ("loan", 1)], "loan (+1)"),
         ([("debt", 1), ("hostile", -2), ("", -1)], "hostile (-3), debt (+1)"),
         ([("debt", 1), ("", 1)], "debt (+2)"),

@@ -268,6 +268,7 @@ function offs(line, t) {
     }
     case "present": return { label: "leave", fields: [], make: () => ({ kind: "parted", who: line.subject_id }) };
     case "status": return { label: "alive", fields: [], make: () => ({ kind: "status", who: line.subject_id, status: "alive" }) };
+    case "relation": return { label: "closeEvent", fields: [], make: () => ({ kind: "unrelate", from: line.subject_id, to: line.other_id, type: line.text }) };
     case "note": return { label: "untrue", fields: [], make: () => ({ kind: "unnote", remark: line.text }) };
     case "observed": return { label: "countIt", fields: [], make: () => ({ kind: "declare", declaration: `${line.key} | kind=${/^[+-]?\d+$/.test(line.value) ? `number | start=${line.value}` : "text"}` }) };
     case "elsewhere": return { label: "isHere", fields: [], make: () => ({ kind: "met", who: line.subject_id }) };
