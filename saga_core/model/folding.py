@@ -254,7 +254,7 @@ def _relation_ended(draft: Draft, event: deltas.RelationEnded) -> None:
     if old is None:
         return
     ended = old.part(event.type)
-    left = next((evolve(each, debt=None) for each in old.parts if each is not None and each != ended), None)
+    left = next((evolve(each, debt=None) for each in old.parts if each != ended), None)
     if left is None:
         del relations[event.source, event.target]
     else:
