@@ -173,10 +173,14 @@ async def test_something_to_count_is_declared_and_counted_no_more(browser: Brows
         await visit.page.click("[data-kind='tracker:gold'] [data-action=off]")
         await visit.page.click("[data-kind='tracker:gold'] [data-action=save]")
         await visit.page.wait_for_selector("[data-kind='tracker:gold']", state="detached")
-        for kind, whose in {"clock": "world", "meter": "pair", "list": "place", "flag": "character"}.items():
+        kinds = {"clock": "world", "meter": "pair", "list": "place", "flag": "character"}
+        kinds |= {"money": "player", "choice": "player", "counter": "player", "threads": "world"}
+        for kind, whose in kinds.items():
             await visit.page.click(f"{counted} [data-action=add]")
             await visit.page.fill(f"{counted} [name=name]", f"a {kind}")
             await visit.page.select_option(f"{counted} [name=kind]", kind)
+            if kind in ("money", "choice"):
+                await visit.page.fill(f"{counted} [name=steps]", "copper, 10 silver" if kind == "money" else "wet, dry")
             await visit.page.select_option(f"{counted} [name=for]", whose if kind in ("list", "flag") else "player")
             await visit.page.click(f"{counted} [data-action=preview]")
             await visit.page.click(f"{counted} [data-action=save]")

@@ -38,7 +38,7 @@ export function Page({ session, params }) {
   `}<//>`;
 }
 
-const KINDS = ["number", "text", "flag", "list", "clock", "meter"]; // those that need no names for numbers
+const KINDS = ["number", "money", "counter", "text", "choice", "flag", "list", "clock", "meter", "threads"];
 const PROFILES = ["adventure", "romance", "mystery", "plain"];
 
 /** What sort of story it is, which decides what is counted and told: chosen here. */
@@ -315,12 +315,19 @@ function forms(t, people, now, clocked) {
         chosen("kind", t("kind"), KINDS),
         chosen("for", t("whose"), ["player", "character", "pair", "place", "world"]),
         { name: "range", label: t("range"), free: true },
+        { name: "steps", label: t("steps"), free: true },
         { name: "start", label: t("start"), free: true },
       ],
-      // A meter is always for a pair and a clock for the world, and only numbers have limits.
-      make: ({ name, kind, range, start, ...more }) => ({
+      // A meter is always for a pair, a clock and threads for the world, and only numbers have limits.
+      make: ({ name, kind, range, steps, start, ...more }) => ({
         kind: "declare",
-        declaration: Object.entries({ kind, ...(["meter", "clock"].includes(kind) ? {} : more), range: ["number", "meter"].includes(kind) ? range : "", start })
+        declaration: Object.entries({
+          kind,
+          ...(["meter", "clock", "threads"].includes(kind) ? {} : more),
+          range: ["number", "meter"].includes(kind) ? range : "",
+          steps: ["money", "choice"].includes(kind) ? steps : "",
+          start: kind === "threads" ? "" : start,
+        })
           .reduce((line, [field, value]) => (value ? `${line} | ${field}=${value}` : line), name),
       }),
     },

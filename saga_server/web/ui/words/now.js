@@ -1,6 +1,6 @@
 export default {
   en: {
-    noneCounted: "Nothing else is counted.", addCounted: "Count something", uncount: "Count no more", kind: "Kind", kind_number: "a number", kind_text: "a line, such as an outfit", kind_flag: "yes or no", kind_list: "several things", kind_clock: "the hour", kind_meter: "what one feels for another",
+    noneCounted: "Nothing else is counted.", addCounted: "Count something", uncount: "Count no more", kind: "Kind", kind_number: "a number", kind_text: "a line, such as an outfit", kind_flag: "yes or no", kind_list: "several things", kind_clock: "the hour", kind_meter: "what one feels for another", kind_money: "money", kind_counter: "how often something happened", kind_choice: "one of several words", kind_threads: "plans, promises or quests", steps: "Coins (copper, 10 silver), or the words to choose from (optional)",
     whose: "Whose", for_player: "yours", for_character: "each character’s", for_pair: "of each towards another", for_place: "each place’s", for_world: "the world’s", range: "Limits of a number: 0..100 (optional)", start: "Value now (optional)",
     profile: "Sort of story", profile_adventure: "an adventure", profile_romance: "a romance", profile_mystery: "a mystery", profile_plain: "plain, nothing is counted",
     head: "What the narrator believes at turn {n}", place: "Place", nowhere: "not known", you: "You", counted: "What is counted", observed: "Reported, but not counted", observedHelp: "The narrator reports these again and again. SAGA tells them back once you let it count them.", countIt: "Count it", value: "New value, or a change: +3, -3 (a value below zero: =-3)", valueTime: "New time, or how much later: +2h", valueText: "New value", hp: "Hit points", mood: "Mood",
@@ -29,7 +29,7 @@ export default {
     losses_repeated: "This model reports what you hand over as lost too; SAGA counts it once.",
   },
   ko: {
-    noneCounted: "따로 추적하는 값이 없습니다.", addCounted: "추적할 값 추가", uncount: "추적 중단", kind: "형태", kind_number: "숫자", kind_text: "옷차림 같은 짧은 글", kind_flag: "예 / 아니요", kind_list: "여러 가지", kind_clock: "시각", kind_meter: "상대에게 느끼는 감정",
+    noneCounted: "따로 추적하는 값이 없습니다.", addCounted: "추적할 값 추가", uncount: "추적 중단", kind: "형태", kind_number: "숫자", kind_text: "옷차림 같은 짧은 글", kind_flag: "예 / 아니요", kind_list: "여러 가지", kind_clock: "시각", kind_meter: "상대에게 느끼는 감정", kind_money: "돈", kind_counter: "일어난 횟수", kind_choice: "여러 낱말 가운데 하나", kind_threads: "계획, 약속, 퀘스트", steps: "화폐 단위(copper, 10 silver) 또는 고를 낱말 (선택)",
     whose: "대상", for_player: "나", for_character: "인물마다", for_pair: "두 인물 사이마다", for_place: "장소마다", for_world: "세계 전체", range: "숫자의 범위: 0..100 (선택)", start: "현재 값 (선택)",
     profile: "이야기의 종류", profile_adventure: "모험", profile_romance: "로맨스", profile_mystery: "미스터리", profile_plain: "단순하게, 아무것도 추적하지 않음",
     head: "{n}턴 시점에 내레이터가 알고 있는 내용", place: "장소", nowhere: "알려지지 않음", you: "나", counted: "추적하는 값", observed: "보고되지만 추적하지 않는 값", observedHelp: "내레이터가 거듭 보고하는 값입니다. 추적하기로 하면 SAGA가 내레이터에게 다시 알려 줍니다.", countIt: "추적하기", value: "새 값, 또는 변화: +3, -3 (0보다 작은 값: =-3)", valueTime: "새 시각, 또는 지난 시간: +2시간", valueText: "새 값", hp: "체력", mood: "기분",
@@ -58,7 +58,7 @@ export default {
     losses_repeated: "이 모델은 건네준 물건을 잃은 물건으로도 보고합니다. SAGA는 한 번만 셉니다.",
   },
   ja: {
-    noneCounted: "ほかに数えているものはありません。", addCounted: "数えるものを追加", uncount: "もう数えない", kind: "形式", kind_number: "数", kind_text: "服装などの短い文", kind_flag: "はい／いいえ", kind_list: "複数のもの", kind_clock: "時刻", kind_meter: "相手への気持ち",
+    noneCounted: "ほかに数えているものはありません。", addCounted: "数えるものを追加", uncount: "もう数えない", kind: "形式", kind_number: "数", kind_text: "服装などの短い文", kind_flag: "はい／いいえ", kind_list: "複数のもの", kind_clock: "時刻", kind_meter: "相手への気持ち", kind_money: "お金", kind_counter: "起きた回数", kind_choice: "いくつかの言葉の一つ", kind_threads: "計画・約束・クエスト", steps: "貨幣（copper, 10 silver）、または選ぶ言葉（任意）",
     whose: "対象", for_player: "あなた", for_character: "人物ごと", for_pair: "二人の間ごと", for_place: "場所ごと", for_world: "世界全体", range: "数の範囲: 0..100（任意）", start: "いまの値（任意）",
     profile: "物語の種類", profile_adventure: "冒険", profile_romance: "恋愛", profile_mystery: "ミステリー", profile_plain: "簡素、何も数えない",
     head: "{n} ターンでナレーターが知っていること", place: "場所", nowhere: "不明", you: "あなた", counted: "数えている値", observed: "報告されるが数えていない値", observedHelp: "ナレーターが繰り返し報告している値です。数えることにすると、SAGA がナレーターに伝えます。", countIt: "数える", value: "新しい値、または変化: +3、-3（0 未満の値: =-3）", valueTime: "新しい時刻、または経過: +2時間", valueText: "新しい値", hp: "体力", mood: "気分",
@@ -87,7 +87,7 @@ export default {
     losses_repeated: "このモデルは渡した物を失った物としても報告します。SAGA は一度だけ数えます。",
   },
   zh: {
-    noneCounted: "没有其他计数的内容。", addCounted: "添加计数", uncount: "不再计数", kind: "形式", kind_number: "数字", kind_text: "一行文字，如穿着", kind_flag: "是或否", kind_list: "多项", kind_clock: "时间", kind_meter: "对另一人的感情",
+    noneCounted: "没有其他计数的内容。", addCounted: "添加计数", uncount: "不再计数", kind: "形式", kind_number: "数字", kind_text: "一行文字，如穿着", kind_flag: "是或否", kind_list: "多项", kind_clock: "时间", kind_meter: "对另一人的感情", kind_money: "钱", kind_counter: "发生的次数", kind_choice: "几个词中的一个", kind_threads: "计划、承诺或任务", steps: "币种（copper, 10 silver），或可选的词（可选）",
     whose: "对象", for_player: "你", for_character: "每个人物", for_pair: "每两个人物之间", for_place: "每个地点", for_world: "整个世界", range: "数字的范围：0..100（可选）", start: "当前值（可选）",
     profile: "故事类型", profile_adventure: "冒险", profile_romance: "恋爱", profile_mystery: "悬疑", profile_plain: "朴素，不计数",
     head: "第 {n} 回合时叙述者所知道的内容", place: "地点", nowhere: "未知", you: "你", counted: "计数", observed: "有报告但未计数", observedHelp: "叙述者反复报告这些值。选择计数后，SAGA 会把它们告诉叙述者。", countIt: "计数", value: "新的值，或变化：+3、-3（小于零的值：=-3）", valueTime: "新的时间，或经过的时间：+2小时", valueText: "新的值", hp: "生命值", mood: "心情",
