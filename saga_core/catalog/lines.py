@@ -68,6 +68,8 @@ class LineOrigins:
                 for other in (line.other, *gone.get(line.other, ()))
             ]
             rows = [known.origins[name] for name in names if name in known.origins]
+            if not rows and (declared := known.origins.get((line.kind, "", ""))):
+                rows = [declared]
             if not rows and line.kind == "item":  # it came to somebody of whom its owner was split off
                 rows = [each for (kind, _, item), each in known.origins.items() if (kind, item) == ("item", line.other)]
             return max(rows, key=lambda each: each.depth, default=opening)
@@ -106,6 +108,8 @@ def _take(turn: Turn, events: tuple[Event, ...], known: _Known, by: str, change:
     for event in events:
         for key in touched(event):
             known.origins[key] = origin
+        if isinstance(event, deltas.TrackersDeclared) and change is not None:  # with the values at their start
+            known.origins.update({(f"tracker:{each.key}", "", ""): origin for each in event.trackers})
         if isinstance(event, deltas.Noted):
             known.notes[turn.depth, event.text] = origin
 

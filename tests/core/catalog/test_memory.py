@@ -389,3 +389,9 @@ async def test_a_page_says_once_when_somebody_was_first_heard_of_and_no_word_for
             events = (event for row in found["history"] for event in row["events"])
             told[who] = [(each.get("again"), each.get("names")) for each in events if each["t"] == "introduced"]
         assert told == {"Jules": [(None, None)], "Mara": [(True, ["Mara Quill"]), (None, None)]}
+
+
+async def test_what_is_counted_by_hand_comes_from_the_correction_that_declared_it(saga: Saga) -> None:
+    await saga.memory.correct("모험", "declare", {"declaration": "gold | start=3"})
+    (line,) = [each for each in (await saga.memory.lines("모험"))["lines"] if each["kind"] == "tracker:gold"]
+    assert (line["by"], line["number"], bool(line["change"])) == ("edit", 3, True)
