@@ -658,8 +658,8 @@ def _changes(old: WorldState, new: WorldState, words: Labels) -> Iterator[tuple[
             is_new = who not in before or before[who].place != there or before[who].left != new.whereabouts[who].left
             if who == new.player or not is_new or (who in new.entities and new.entities[who].dead):
                 continue
-            if new.whereabouts[who].left and who in may_be_here(new):
-                continue  # that she has left is only concluded from her name
+            if who in may_be_here(new):
+                continue  # that she is elsewhere is only concluded from her name
             yield f"edge:{who}:LOCATED_AT", _elsewhere(new, who, one_field(new.name(there)), words)
 
 
@@ -973,7 +973,7 @@ def _tells(edge: Edge, scene: Scene) -> bool:
         there = state.whereabouts.get(source)
         if there is None or there.place != target or (target == state.location and not there.left):
             return False
-        if there.left and source in may_be_here(state):
+        if source in may_be_here(state):
             return False
         return source != state.player and source not in scene.dead
     if edge.type == "OWNS":

@@ -24,9 +24,10 @@ def still_told(delta: Delta, old: str, new: str, state: WorldState, *, last: boo
     goes if a sentence that was edited told it, with all names that it is about, and the new text does not: the thing or
     the status is not named there any more, somebody else or another place is, or nobody. A pronoun may stand for a
     person, "inside" for a place, "the letter" for the only letter, and "Barty" for Barty Pike. What no sentence told by
-    name stays: nobody can see that it was edited. Notes follow the sentences that they quote, and go like events if
-    they are about two names or more. If the reply is the ``last`` of its path, what only came up in an event that goes
-    is no longer known; otherwise later turns may be about it.
+    name stays: nobody can see that it was edited. Notes follow the sentences that they quote. A sentence of a note goes
+    like an event if it is about two names or more, or if half of its words stood in the edited sentences alone. If the
+    reply is the ``last`` of its path, what only came up in an event that goes is no longer known; otherwise later turns
+    may be about it.
     """
     before, after = ([plain for each in sentences_of(text) if (plain := each.strip(_AROUND))] for text in (old, new))
     start = _alike(before, after)
@@ -67,16 +68,35 @@ def _events(
     short = parts | {id_: [name] for id_, name in short_names(entities).items()}
     for event in delta.events:
         if isinstance(event, deltas.Noted):
-            text = event.text
+            said = event.text
             for at, sentence in enumerate(gone):
-                text = text.replace(sentence, come[at] if len(come) == len(gone) else "")
-            if text != event.text:
-                if text.strip():
-                    yield evolve(event, text=" ".join(text.split()))
-                continue
+                said = said.replace(sentence, come[at] if len(come) == len(gone) else "")
+            if said == event.text:
+                left = [each for each in sentences_of(said) if not _is_gone(each, gone, come, now, state, short)]
+                said = said if len(left) == len(sentences_of(said)) else "".join(left)
+            if said.strip():
+                yield event if said == event.text else deltas.Noted(" ".join(said.split()))
+            continue
         about = _about(event, state, short)
         if not _tells(gone, about) or _tells(now, about) or not _other(about, gone, come, state, short):
             yield event
+
+
+def _is_gone(
+    note: str,
+    gone: Sequence[str],
+    come: Sequence[str],
+    now: Sequence[str],
+    state: WorldState,
+    short: Mapping[str, Sequence[str]],
+) -> bool:
+    """Whether a sentence of a note tells what only edited sentences told, in names or in other words."""
+    about = _about(deltas.Noted(note), state, short)
+    if _tells(gone, about) and not _tells(now, about) and _other(about, gone, come, state, short):
+        return True
+    told, words = set(content_words(" ".join(now))), content_words(note)
+    only = [each for each in content_words(" ".join(gone)) if each in words and each not in told]
+    return len(only) > 1 and 2 * len(only) >= len(words)
 
 
 def _tells(sentences: Sequence[str], about: Sequence[_Named]) -> bool:

@@ -19,7 +19,7 @@ from saga_core.extraction.here_and_now import (
 )
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import dealing, is_addressed, player_events
-from saga_core.extraction.statuses import AWAY, beside, conditions, is_away, is_supposed_death, joined, status_of
+from saga_core.extraction.statuses import AWAY, LIVES, beside, conditions, is_away, is_supposed_death, joined, status_of
 from saga_core.language import (
     Says,
     any_of,
@@ -195,6 +195,7 @@ class _Reports:
         # A character who comes back to life can be met in the same reply, so these events come before the meetings.
         # Deaths come after them, because the dead leave the company.
         yield from (each for each in statuses if each.status != DEAD)
+        yield from self._alive_again()
         yield from self._whereabouts()
         yield from self._belongings()
         yield from self._destroyed()
@@ -708,6 +709,18 @@ class _Reports:
             before = now.get(who) or str((known.get("status") if known is not None else None) or "")
             now[who] = beside(before, status_of(told))
             yield deltas.StatusChanged(who, now[who])
+
+    def _alive_again(self) -> Iterator[Event]:
+        """The dead who are listed as company, and of whom a note says that they did not die, or live again."""
+        fields, entities = self.fields, self.state.entities
+        listed = (name for told in (*(fields.present or ()), *fields.npc_met) for name in self.names.joined(told))
+        found = (entities.get(self.names.find(Kind.CHARACTER, name) or "") for name in listed)
+        told = [each.strip() for text in (fields.notes, fields.event_trigger) for each in sentences_of(text or "")]
+        for who in (each for each in found if each is not None and each.dead):
+            called = (*who.names, *parts_alone(entities.values()).get(who.id, ()))
+            behind = (each.removeprefix(name).lstrip() for each in told for name in called if begins_about(each, name))
+            if any(map(LIVES.match, behind)):
+                yield deltas.StatusChanged(who.id, ALIVE)
 
     def _bodies(self, dead: Iterable[str]) -> Iterator[Event]:
         """The dead who were elsewhere and whose bodies are found where the player is."""

@@ -261,6 +261,9 @@ class ValueWords(Table):
     plus: Pattern = NEVER
     loss: Pattern = NEVER
     gain: Pattern = NEVER
+    paid: Pattern = NEVER
+    earned: Pattern = NEVER
+    """Further words for a loss and a gain, which say so of money alone."""
     negation: Pattern = NEVER
     units: Pattern = NEVER
     """Words that mark a number as hit points, but say nothing about its sign."""
@@ -356,6 +359,8 @@ class StatusWords(Table):
     undone: Pattern = NEVER
     """Words in such a status or behind it that say that nobody died, or not for good: ``dead until``."""
     alive: Words = _NO_WORDS
+    lives: Pattern = NEVER
+    """What a sentence about somebody who was dead says behind the name, if she is not: ``only feigned death``."""
     well: Words = _NO_WORDS
     """Statuses of a character who has recovered."""
     body: Pattern = NEVER

@@ -85,6 +85,8 @@ _MINUS = any_of(lambda each: each.values.minus)
 _PLUS = any_of(lambda each: each.values.plus)
 _LOSS = any_of(lambda each: each.values.loss)
 _GAIN = any_of(lambda each: each.values.gain)
+_PAID = any_of(lambda each: f"{each.values.loss}|{each.values.paid}")
+_EARNED = any_of(lambda each: f"{each.values.gain}|{each.values.earned}")
 _BECOMES = any_of(lambda each: each.values.becomes)
 _QUOTED_TEXT = re.compile(r"[\"“「『]([^\"“”「」『』]+)[\"”」』]\s*[—–(（-].*")
 """A text in quotation marks with an explanation behind it."""
@@ -238,7 +240,7 @@ _TEN_THOUSAND, _THOUSAND, _HUNDRED = (
 )
 _HUNDREDS = rf"(?:\s?\d\s?[{_HUNDRED}])?"
 _MYRIADS = re.compile(
-    rf"\d[\d,]{{0,9}}(?:\.\d)?\s?[{_TEN_THOUSAND}](?:\s?\d\s?[{_THOUSAND}])?{_HUNDREDS}|\d\s?[{_THOUSAND}]{_HUNDREDS}"
+    rf"\d[\d,]{{0,9}}(?:\.\d)?\s?[{_TEN_THOUSAND}](?:\s?\d\s?[{_THOUSAND}])?{_HUNDREDS}|\d\s?[{_THOUSAND}]{_HUNDREDS}|\d\s?[{_HUNDRED}]"
 )
 
 
@@ -296,8 +298,12 @@ def _in_figures(text: str) -> str:
     return _spelled().sub(digits, re.sub(r"(?<!\S)\S{1,8}(?!\S)", digits, text))
 
 
-def _change_in_words(text: str) -> str:
-    """``text`` with the sign of a number that stands in words: ``rises by 3``, and without what was before."""
+_CLAUSES = re.compile(r"[,;，、；](?=\s?\D)|\band\b", re.I)
+
+
+def _change_in_words(text: str, less: str = _LOSS, more: str = _GAIN) -> str:
+    """``text`` with the sign of a number that stands in words: ``rises by 3``, and without what was before. ``less``
+    and ``more`` match words of a loss and of a gain; in a text with both, each counts for its clause."""
     outside = _REMARK.sub(" ", text).strip()
     text = outside if any(map(str.isdigit, outside)) else text.strip("()[] ")
     if total := _TO_TOTAL.search(text):
@@ -306,7 +312,9 @@ def _change_in_words(text: str) -> str:
         return moved["now"] if moved["now"][0] not in "+-" else f"={moved['now']}"
     for words, sign in _SAID:
         text = words.sub(sign, text)
-    loss, gain = (re.search(words, text, re.IGNORECASE) for words in (_LOSS, _GAIN))
+    loss, gain = (re.search(words, text, re.IGNORECASE) for words in (less, more))
+    if loss and gain and len(clauses := _CLAUSES.split(text)) > 1:
+        return ", ".join(_change_in_words(each, less, more) for each in clauses)
     if bool(loss) != bool(gain) and not re.search(r"[+\-=]\s*\d", text):
         text = re.sub(r"\d", lambda first: f"{'-' if loss else '+'}{first[0]}", text, count=1)
     return text
@@ -322,7 +330,8 @@ def _number(tracker: Tracker, text: str) -> Reading:
     step = next((number for number, name in tracker.steps if squash(name) == squash(plain.lstrip("="))), None)
     if step is not None and tracker.kind is not TrackerKind.MONEY:
         return Reading(step)
-    plain = _change_in_words(_in_figures(plain))
+    words = (_PAID, _EARNED) if tracker.kind is TrackerKind.MONEY else (_LOSS, _GAIN)
+    plain = _change_in_words(_in_figures(plain), *words)
     if tracker.kind is TrackerKind.MONEY and tracker.steps:
         return _money(tracker, plain)
     found = _NUMBER.search(_SYMBOL.sub("", plain) if tracker.kind is TrackerKind.MONEY else plain)
@@ -348,6 +357,8 @@ def _money(tracker: Tracker, plain: str) -> Reading:
     for found in _SUM.finditer(plain):
         coin = squash(found["coin"].partition("(")[0])
         worth = next((worth for name, worth in names if name in coin), None)
+        if worth is None and len(short := {worth for name, worth in names if coin and name.startswith(coin)}) == 1:
+            worth = short.pop()
         if found["before"] or found["after"] or (worth is None and "." in found["digits"]):
             worth = tracker.steps[-1][0]  # a sign of a currency stands for its largest coin
         if worth is None and (coin and seen):

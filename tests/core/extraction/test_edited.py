@@ -132,6 +132,22 @@ def test_a_note_follows_the_sentence_that_it_quotes() -> None:
     assert still_told(Delta((deltas.Noted("Mara plans to sail."),)), old, OLD.format(told=""), STATE).events == ()
 
 
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        ("Then she folds it small and gives it to you to keep.", "The company is engaged for Saturday."),
+        ("Then she hurls the letter out of the porthole.", "The company is engaged for Saturday. NOTE"),
+        ("Then she throws the leter, torn, out of the porthole.", "The company is engaged for Saturday. NOTE"),
+    ],
+)
+def test_a_sentence_of_a_note_goes_with_the_sentence_that_had_its_words(told: str, left: str) -> None:
+    note = "The Dame throws the letter into the canal."
+    old = OLD.format(told="Then she tears the letter, and throws it out of the porthole.")
+    delta = Delta((deltas.Noted(f"The company is engaged for Saturday. {note}"),))
+    kept = still_told(delta, old, OLD.format(told=told), STATE).events
+    assert kept == (deltas.Noted(left.replace("NOTE", note)),)
+
+
 def test_a_script_that_changes_every_sentence_takes_nothing_back() -> None:
     old = OLD.format(told="Mara takes the lantern.")
     delta = Delta((GIVEN,))

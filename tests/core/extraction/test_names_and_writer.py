@@ -605,6 +605,25 @@ def test_who_is_seen_is_no_longer_said_to_be_dead(said: str) -> None:
     assert again.entities["e"].get("status") == said
 
 
+@pytest.mark.parametrize(
+    ("note", "lives"),
+    [
+        ("에르겐 is alive; he only feigned death.", True),
+        ("It turns out well. 에르겐 only faked his death.", True),
+        ("에르겐은 사실 살아 있었다.", True),
+        ("에르겐其实没死。", True),
+        ("エルゲン is alive.", False),
+        ("에르겐 is not alive any more.", False),
+        ("에르겐 lies on the bier.", False),
+    ],
+)
+def test_who_is_listed_and_said_to_be_alive_is_not_dead(note: str, lives: bool) -> None:
+    dead = after(STATE, "status_changes: [{name: 에르겐, status: dead}]")
+    listed = after(dead, f"present: [에르겐]\nnotes: {note}")
+    assert listed.entities["e"].dead is not lives and ("e" in listed.present) is lives
+    assert after(dead, f"present: [크룩]\nnotes: {note}").entities["e"].dead  # an heir may only believe so
+
+
 @pytest.mark.parametrize("said", ["half dead", "left for dead", "injured", "假死", "差点死亡", "부상", "死亡"])
 def test_who_is_seen_keeps_another_status(said: str) -> None:
     told = after(STATE, f"status_changes: [{{name: 에르겐, status: {said}}}]")

@@ -192,12 +192,12 @@ def test_a_name_that_begins_like_another_may_be_short_for_it(one: str, other: st
     assert bool(list(doubts(WorldState(turn="t", player="p", entities=people)))) is alike
 
 
-async def noted(note: str, present: str = "Agnes", verdict: str = "") -> tuple[int, str]:
-    """How often is asked whether Ruta, who is on the deck no more, is Agnes, and what the narrator is told after a
-    ``verdict``."""
+async def noted(note: str, present: str = "Agnes", verdict: str = "", place: str = "deck") -> tuple[int, str]:
+    """How often is asked whether Ruta, who is on the deck no more or was left there, is Agnes, who is at a ``place``,
+    and what the narrator is told after a ``verdict``."""
     turns = (
         ("Ruta and Dora sit on the deck.", "location: deck\npresent: [Ruta, Dora]"),
-        ("She bows.", f"present: [{present}, Dora]\nnotes: {note}"),
+        ("She bows.", f"location: {place}\npresent: [{present}, Dora]\nnotes: {note}"),
     )
     async with Saga.open(CONFIG) as saga:
         chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
@@ -253,6 +253,12 @@ async def test_nobody_is_said_to_have_left_who_may_be_there_under_another_name()
     assert left not in (await noted("Ruta is now Agnes."))[1]
     assert left in (await noted("Ruta is now Agnes.", verdict="two"))[1]
     assert left in (await noted("Ruta knows Agnes."))[1]
+
+
+async def test_nobody_is_said_to_be_elsewhere_who_may_be_here_under_another_name() -> None:
+    there = "Ruta → deck (there since turn 1)"
+    assert there not in (await noted("Ruta is now Agnes.", place="hall"))[1]
+    assert there in (await noted("Ruta is now Agnes.", verdict="two", place="hall"))[1]
 
 
 async def test_who_is_still_there_beside_the_new_one_is_another() -> None:

@@ -210,7 +210,10 @@ async def test_how_somebody_is_who_was_met_and_left_in_one_reply_is_told(present
         ({"status_changes": (StatusChange("Captain Ruck", "waits in the mill"),)}, "(was there and left)"),
         ({"status_changes": (StatusChange("Captain Ruck", "waits by the water"),)}, "(there since turn 2)"),
         ({"notes": "Captain Ruck waits with Mother Tansy at the mill"}, "(was there and left)"),
+        ({"notes": "Captain Ruck is asleep in the mill"}, "(was there and left)"),
         ({"notes": "Captain Ruck told of the mill"}, "(there since turn 2)"),
+        ({"notes": "Captain Ruck was robbed at the mill"}, "(there since turn 2)"),
+        ({"notes": "Captain Ruck was born in the mill"}, "(there since turn 2)"),
         ({"notes": "Captain Ruck stays at the harbour of Saltmouth"}, "(there since turn 2)"),
     ],
 )

@@ -230,6 +230,30 @@ def test_a_bare_number_counts_the_coin_that_the_money_is_called_after_or_the_sma
     assert shown_value(PURSE, -350) == "-3 gold 5 silver"
 
 
+CROWNS = tracker("purse", kind="money", steps="pence, 12 shilling, 240 crown")
+
+
+@pytest.mark.parametrize(
+    ("which", "said", "reading"),
+    [
+        (CROWNS, "one crown less", Reading(by=-240)),
+        (CROWNS, "2 crowns more", Reading(by=480)),
+        (CROWNS, "received 2 crowns from the Dame", Reading(by=480)),
+        (CROWNS, "gave Pell 3 shillings", Reading(by=-36)),
+        (CROWNS, "paid 1 crown, got 4 shillings back", Reading(by=-192)),
+        (CROWNS, "paid 1 crown and 4 shillings", Reading(by=-288)),
+        (CROWNS, "-5s", Reading(by=-60)),
+        (CROWNS, "-6d", Reading(by=-6)),
+        (FUND, "3백원 지출", Reading(by=-300)),
+        (FUND, "천 원 받음", Reading(by=1000)),
+        (FUND, "5백 원을 냈다", Reading(by=-500)),
+        (FUND, "2백 원", Reading(200)),
+    ],
+)
+def test_words_say_whether_money_was_paid_or_received(which: Tracker, said: str, reading: Reading) -> None:
+    assert read_value(which, said) == reading
+
+
 def test_the_form_names_the_coins_of_money() -> None:
     form = instruction("en", counted=Trackers((GOLD_COINS, FUND, tracker("sum", kind="money"))))
     assert "\ngold: <12 gold|+3 silver|-5 copper>\n" in form
