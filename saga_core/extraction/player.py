@@ -10,7 +10,16 @@ from saga_core.extraction.habits import LISTED
 from saga_core.ids import entity_id
 from saga_core.language import all_of, caseless, every, fold_name, mentions, speeches, without_speech
 from saga_core.model import Entity, Event, Kind, WorldState, deltas
-from saga_core.naming import Names, is_form_of, is_word_for_player, may_be_called, remarked, stands_in_text_of
+from saga_core.naming import (
+    Names,
+    is_form_of,
+    is_title,
+    is_word_for_player,
+    last_word,
+    may_be_called,
+    remarked,
+    stands_in_text_of,
+)
 from saga_core.state_block import BlockFields
 from saga_core.transcript import next_reply_of
 from saga_core.values import Value
@@ -177,7 +186,8 @@ def _from_dealings(
     Joss"), or the reply addresses somebody by it and tells of nobody. A report that calls the player by a known name
     means others by these names. Two of them in one event are two people. Who is listed as company is none of them,
     unless the narrator lists the player too, or has never named the player and lists somebody new, of whom only the
-    text about the player tells. Who is ``apart`` never is.
+    text about the player tells. The first of ``names`` is the client's; if it has one, she is addressed by another only
+    if that is a title or a form of hers. Who is ``apart`` never is.
     """
     pairs = list(dealing(fields))
     own = set(map(fold_name, names))
@@ -196,7 +206,12 @@ def _from_dealings(
 
     def is_called(name: str) -> bool:
         # 沈先生, of 沈砚秋, may be listed where nobody tells of him. Anybody else who is listed is somebody else.
-        others = listed - untold if any(may_be_called(name, each) for each in names) else {*listed, *strangers}
+        is_form = any(may_be_called(name, each) for each in names)
+        others = listed - untold if is_form else {*listed, *strangers}
+        if names[0] and not (is_form or name.islower() or is_title(last_word(name))):
+            return (
+                False  # "Here, Ines" is another one's name where the client tells the player's; "Well, Chief?" is not
+            )
         is_told = mentions(narration, name) or any(fold_name(name) in each for each in others)
         return not is_told and is_addressed(name, prose)
 

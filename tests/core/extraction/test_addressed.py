@@ -50,6 +50,13 @@ def test_others_are_not(prose: str) -> None:
 
 
 @pytest.mark.parametrize("block", [GIVES, LOVES])
+@pytest.mark.parametrize("said", ["Here, Ines.", "Thank you, Ines, I forgot."])
+def test_a_name_in_no_list_is_not_the_players_if_the_client_tells_hers(said: str, block: str) -> None:
+    block = block.replace(", Ines]\n", "]\n")
+    assert "Ines" not in names_of_player(f'"{said}" Milo rubs his head.', block)
+
+
+@pytest.mark.parametrize("block", [GIVES, LOVES])
 @pytest.mark.parametrize("said", ["To you, Ines.", "Thank you, Ines, I forgot.", "Here, Ines.", "You, Ines?"])
 @pytest.mark.parametrize(
     "card", ["", "Wren Mar loves Ines.", "Ines is Wren Mar's sister.", "Zorka, Milo and Ines work with Wren Mar."]
