@@ -49,6 +49,7 @@ from saga_core.language import (
 )
 from saga_core.model import (
     ALIVE,
+    CONDITION,
     DEAD,
     HABITS,
     MOMENT,
@@ -515,8 +516,15 @@ def _inventory(state: WorldState, owner: str) -> list[str]:
     hands = state.belongings.get(owner, {})
     held = sorted(hands.items(), key=lambda stack: (not stack[1].equipped, state.name(stack[0]), stack[0]))
     return [
-        one_field(state.name(item)) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") for item, stack in held
+        one_field(state.name(item)) + (f" ×{stack.quantity}" if stack.quantity != 1 else "") + _worn(state, item)
+        for item, stack in held
     ]
+
+
+def _worn(state: WorldState, item: str) -> str:
+    """How a thing is, in parentheses: (cracked); "" if nothing is said of it."""
+    condition = state.entities[item].get(CONDITION) if item in state.entities else None
+    return f" ({one_field(str(condition))[:_CONDITION]})" if condition else ""
 
 
 def _listed(names: Sequence[str], most: int, words: Labels) -> str:

@@ -41,6 +41,7 @@ from saga_core.language import (
 from saga_core.model import (
     ALIVE,
     ALSO,
+    CONDITION,
     DEAD,
     EXCEPT,
     MOMENT,
@@ -60,13 +61,22 @@ from saga_core.naming import (
     is_of_kind,
     is_particular,
     last_word,
+    may_be_somebody,
     owner_of,
     parts_alone,
     remarked,
     told_apart,
     words_of_thing,
 )
-from saga_core.state_block import BlockFields, ItemAmount, ItemTransfer, RelationChange, StateReading, unknown_field
+from saga_core.state_block import (
+    BlockFields,
+    ItemAmount,
+    ItemTransfer,
+    RelationChange,
+    StateReading,
+    StatusChange,
+    unknown_field,
+)
 
 _NOTHING = Delta()
 _Given = tuple[str | None, str | None, str, int]
@@ -153,6 +163,7 @@ def _lists(fields: BlockFields, source: Source) -> Iterator[tuple[str, ...]]:
 
 _REVEALS = re.compile(any_of(lambda each: each.names.reveals.replace("?P<name>", f"?P<{each.tag}>")), re.I)
 _BROKEN = re.compile(any_of(lambda each: each.statuses.broken))
+_WORN = re.compile(any_of(lambda each: each.statuses.worn), re.I)
 _GONE = re.compile(any_of(lambda each: f"{each.statuses.gone}|{each.statuses.broken}"))
 _LIES = re.compile(any_of(lambda each: each.statuses.lies), re.I)
 _NAME_AND_TURN = re.compile(r"(?P<name>.{1,80}?)(?P<last>[^\w]+\w{1,8})?[^\w]*(?<!\d)(?P<turn>\d{1,6})[^\W\d]{0,2}\W*")
@@ -667,9 +678,11 @@ class _Reports:
                 continue
             place = self.names.find(Kind.LOCATION, status.name)
             if _GONE.search(status.status.casefold()) is None:
-                known = self.state.entities.get(place or "")
-                if place is not None and known is not None and known.get("status"):
-                    yield deltas.AttributeSet(place, "status", status.status)
+                thing = place or self.names.find(Kind.ITEM, status.name)
+                name, known = "status" if place else CONDITION, self.state.entities.get(thing or "")
+                is_worn = place is None and _WORN.fullmatch(status.status.strip(" .。"))
+                if thing is not None and (is_worn or (known is not None and known.get(name))):
+                    yield deltas.AttributeSet(thing, name, status.status)
                 continue
             thing = place or self.names.ensure(Kind.ITEM, status.name)
             yield deltas.AttributeSet(thing, "status", status.status)
@@ -694,7 +707,7 @@ class _Reports:
                 or self.names.find(Kind.LOCATION, status.name)
             ):
                 continue  # things and places have no health
-            if character is None and _BROKEN.search(status.status.casefold()):
+            if character is None and (_BROKEN.search(status.status.casefold()) or self._is_worn_thing(status)):
                 continue  # a thing that is not known yet
             revealed = _REVEALS.fullmatch(status.status.strip(" .。"))
             if revealed is not None and revealed.lastgroup is not None:
@@ -709,6 +722,11 @@ class _Reports:
             before = now.get(who) or str((known.get("status") if known is not None else None) or "")
             now[who] = beside(before, status_of(told))
             yield deltas.StatusChanged(who, now[who])
+
+    def _is_worn_thing(self, status: StatusChange) -> bool:
+        """Whether a status of somebody unknown is that of a thing, and the name may be one."""
+        may_be = caseless(status.name) or not may_be_somebody(status.name, self.names)
+        return may_be and _WORN.fullmatch(status.status.strip(" .。")) is not None
 
     def _alive_again(self) -> Iterator[Event]:
         """The dead who are listed as company, and of whom a note says that they did not die, or live again."""

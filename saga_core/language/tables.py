@@ -375,6 +375,8 @@ class StatusWords(Table):
     """Statuses that say that a thing no longer exists."""
     broken: Pattern = NEVER
     """The same for statuses that hardly ever describe a person. An unknown name with one is a thing or a place."""
+    worn: Pattern = NEVER
+    """A whole status that says how a thing is that still exists: ``cracked``."""
     unreal: Pattern = NEVER
     """A whole remark behind a place or a person: it is a dream, a memory or a vision."""
     remote: Pattern = NEVER

@@ -31,6 +31,7 @@ from saga_core.model.deltas import (
 )
 from saga_core.model.entities import (
     ALIVE,
+    CONDITION,
     DEAD,
     HABITS,
     MOMENT,
@@ -106,6 +107,7 @@ __all__ = [
     "CANCELLED",
     "CARD",
     "CHAPTER",
+    "CONDITION",
     "DEAD",
     "EVERYBODY",
     "EXCEPT",

@@ -116,6 +116,9 @@ with whom it listed the player's character as company."""
 MOMENT = "moment"
 """The attribute that says how somebody present is until the next report that lists her without it: asleep."""
 
+CONDITION = "condition"
+"""The attribute that says how a thing is that is not as it should be: cracked."""
+
 
 @frozen
 class Happening:

@@ -139,3 +139,17 @@ async def test_a_relation_is_ended_by_hand_and_a_paid_debt_is_told_no_more() -> 
         assert "Osric → Mara" not in (await chat.begin("And?")).context.text
         await saga.memory.undo("inn", change)
         assert [each["type"] for each in (await saga.describe("inn"))["relationships"]] == ["jealous"]
+
+
+async def test_a_thing_that_broke_is_told_so_and_one_that_is_new_is_nobody() -> None:
+    async with Saga.open(load_config({**MEMORY, "session": {}})) as saga:
+        chat = Frontend(saga, session="inn", greeting="It snows.", system="Mara and Osric keep the inn.")
+        await play(chat, "present: [Mara]\nitems_gained: [pocket watch, rope]", "I take them.")
+        lamp = "{name: brass lamp, status: broken}, {name: 등불, status: 깨짐}, {name: goblin, status: wounded}"
+        await play(chat, f"status_changes: [{{name: pocket watch, status: cracked}}, {lamp}]", "I fall.")
+        told = (await chat.begin("And?")).context.text
+        assert "pocket watch (cracked), rope" in told
+        people = {each["name"] for each in await saga.memory.entities("inn") if each["kind"] == "character"}
+        assert "goblin" in people and not people & {"brass lamp", "등불", "pocket watch"}
+        await play(chat, "status_changes: [{name: pocket watch, status: repaired}]", "I mend it.")
+        assert "pocket watch (repaired)" in (await chat.begin("And?")).context.text
