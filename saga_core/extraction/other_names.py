@@ -23,6 +23,12 @@ def _same() -> re.Pattern[str]:
 
 
 @cache
+def _since() -> re.Pattern[str]:
+    """Matches words that a name holds from now on. Made when first needed."""
+    return re.compile(any_of(lambda each: each.names.since))
+
+
+@cache
 def _nicknaming() -> tuple[re.Pattern[str], ...]:
     """Parts of sentences that tell that somebody gets a nickname. Made when first needed."""
     words = "|".join(re.escape(word) for each in every() for word in each.names.nicknames)
@@ -57,7 +63,7 @@ class OtherNames:
     def told_in(self, notes: str) -> Iterator[Event]:
         """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
         yield from self.nicknames_in(notes)
-        for sentence in _SENTENCE.findall(notes):
+        for sentence in (_since().sub("", each.strip()) for each in _SENTENCE.findall(notes)):
             if (really := self._really_named(sentence.strip())) is not None:
                 yield from self.revealed(*really)
                 continue

@@ -467,6 +467,8 @@ class NameWords(Table):
     truly: Pattern = ""
     """A part of a sentence that tells somebody's real name, whatever follows, with the same groups. The group ``own``
     has a word that stands for her name: ``her real name is``, 자신의 본명은."""
+    since: Pattern = NEVER
+    """Words of a sentence about a name that say that it holds from now on."""
     alias: Pattern = ""
     """A sentence or clause that tells under which name somebody goes for a while, with the same groups."""
     nicknaming: Pattern = ""

@@ -596,13 +596,17 @@ class Names:
         return known is not None and bool(self.evidence.told) and known.name in self.evidence.told
 
     def joined(self, name: str) -> list[str]:
-        """The names joined in ``name`` ("크룩과 바르가") if all are known and it is no name itself; else only it."""
+        """The names joined in ``name`` ("크룩과 바르가") if all are known and it is no name itself; else only it.
+
+        What stands before the last of a list is left out: "and the driver".
+        """
         if self.knows(Kind.CHARACTER, name):
             return [name]
         several = parts(clean_name(name))
         if len(several) > 1 and all(self.find(Kind.CHARACTER, part) for part in several):
             return several
-        return [name]
+        before, *last = parts(f"X {clean_name(name)}")
+        return last if before == "X" and len(last) == 1 else [name]
 
     def knows(self, kind: Kind, name: str) -> bool:
         """Whether an entity has exactly this name."""

@@ -90,3 +90,28 @@ def test_a_listed_name_of_which_only_the_report_tells() -> None:
 )
 def test_every_language_has_commas(name: str, told: str) -> None:
     assert is_addressed(name, told)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Wren Mar calls herself Sister Luka from now on.",
+        "From now on Wren Mar is called Sister Luka.",
+    ],
+)
+def test_the_player_has_the_name_that_is_hers_from_now_on(note: str) -> None:
+    state = played(START, '"Sister Luka, then," says Tibor.', f"present: [Tibor]\nnotes: {note}")
+    assert "Sister Luka" in state.entities["p"].names
+    state = played(state, "Sister Luka prays.", "present: [Tibor, Sister Luka]")
+    assert [state.name(who) for who in state.present] == ["Tibor"]
+
+
+def test_a_name_that_holds_from_now_on_in_korean() -> None:
+    state = played(START, "윤덕수가 웃는다.", "present: [윤덕수]")
+    state = played(state, '"그럼 까치." 윤덕수가 웃는다.', "present: [윤덕수]\nnotes: 이제부터 윤덕수의 별명은 까치다.")
+    assert "까치" in next(each for each in state.entities.values() if each.name == "윤덕수").names
+
+
+def test_the_last_of_a_list_is_named_without_its_conjunction() -> None:
+    state = played(START, "The driver nods.", "present: [Dora, Tibor, and the driver]")
+    assert [state.name(who) for who in state.present] == ["Dora", "Tibor", "the driver"]
