@@ -33,14 +33,16 @@ def build(copy: Path) -> Path:
 
 
 def fresh_environment(folder: Path, wheel: Path, *extras: str) -> Path:
-    """A new environment with the wheel and these extras; its Python. By uv if that is here, which takes 4 s."""
-    venv.create(folder, with_pip=shutil.which("uv") is None)
+    """A new environment with the wheel and these extras; its Python. By uv if that is here, else by the pip of this
+    environment: one of its own takes 4 s to make, and is slower."""
+    venv.create(folder)
     python = folder / "bin" / "python"
     what = [f"{wheel}[{','.join(extras)}]" if extras else str(wheel), "-c", str(ROOT / "constraints.txt")]
     if shutil.which("uv") is not None:
         install = ["uv", "pip", "install", "-q", "--python", str(python), *what]
     else:
-        install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-compile", *what]
+        pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+        install = [*pip, "install", "-q", "--no-compile", *what]
     done = subprocess.run(install, capture_output=True, text=True, check=False)
     if done.returncode and any(each in done.stderr for each in ("Failed to establish", "dns error", "Failed to fetch")):
         pytest.skip(f"the package index was not reached: {done.stderr[-200:]}")
