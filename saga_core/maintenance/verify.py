@@ -25,7 +25,7 @@ from saga_core.model import Delta, Session, Tree, Turn, TurnNode, WorldState, fo
 from saga_core.recall import episodes_scope, lore_scope, spec_of
 from saga_core.sessions import LiveSession
 from saga_core.storage import restoring, what_hangs
-from saga_core.stores import Key, Vector
+from saga_core.stores import Key, Vector, VectorStore
 from saga_core.views import alike, passages, scope_of
 from saga_core.world import opening_state
 
@@ -364,8 +364,7 @@ class _Views:
                 ("pages", tools.projector.verify_pages),
             ):
                 await self._compare(store, check(live, slot), self._render)
-        waiting = {key[2] async for key, raw in rows(tools.stores.state, ("job", self.session.id)) if not raw}
-        await self._compare("vectors", tools.projector.verify_episodes(live, waiting), self._render)
+        await self._compare("vectors", _episodes(tools, live), self._render)
         await self._compare("vectors", _lore(tools, live), self._lore)
         if not self.findings:
             await self._shown(live)
@@ -405,6 +404,15 @@ class _Views:
         await self.tools.projector.renew_lore(await self.tools.live.get(self.session.id))
 
 
+async def _episodes(tools: Tools, live: LiveSession) -> list[str]:
+    """Compare the vectors of a session. A store in memory has none until the session is played after a start."""
+    store, session = tools.stores.vector, live.session.id
+    if not _is_durable(store) and await store.describe(episodes_scope(session)) is None:
+        return []
+    waiting = {key[2] async for key, raw in rows(tools.stores.state, ("job", session)) if not raw}
+    return await tools.projector.verify_episodes(live, waiting)
+
+
 async def _lore(tools: Tools, live: LiveSession) -> list[str]:
     """Compare the vectors of the world's lore, if their scope exists. It is created when a session is played."""
     embedder, scope = tools.stores.embedder, lore_scope(live.world.digest)
@@ -424,10 +432,14 @@ async def _lore(tools: Tools, live: LiveSession) -> list[str]:
     return [f"{scope}: the vectors of {len(stored)} entries are not those of the world's {len(wanted)}"]
 
 
+def _is_durable(store: VectorStore) -> bool:
+    return Capability.DURABLE in store.info.capabilities
+
+
 async def _no_lore(tools: Tools, live: LiveSession) -> list[str]:
     """Tell if the vectors of the world's lore are gone from a store that keeps them, though the session was played."""
-    scope, kept = lore_scope(live.world.digest), Capability.DURABLE in tools.stores.vector.info.capabilities
-    if not kept or not live.world.lore or await tools.stores.vector.describe(scope) is not None:
+    scope, store = lore_scope(live.world.digest), tools.stores.vector
+    if not _is_durable(store) or not live.world.lore or await store.describe(scope) is not None:
         return []
     if not await tools.stores.state.get(
         [keys.view_mark(scope_of(live.session.id, n)) for n in range(tools.projector.slots)]

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 # Functions import rarely used modules themselves, so that a status request does not wait for them.
 
-_ASIDE = ("*.damaged-*", "replaced-*/state.db")
-"""Files that were moved aside in a data directory after damage or by a restore."""
+_ASIDE = ("*.damaged-*", "replaced-*")
+"""What was moved aside in a data directory after damage or by a restore, which moves a journal with all its views."""
 _LOOK_SECONDS = 0.2
 """Seconds between two tries to forget a session that no server could forget yet."""
 Elsewhere = Callable[[OwnedElsewhere], Awaitable[bytes | None]]
@@ -252,7 +252,7 @@ def _held(data: Path, gone: Gone) -> list[answers.HeldBackup]:
     found = []
     for path, made in copies.items():
         try:
-            copy = read_copy(path)
+            copy = read_copy(path / "state.db" if path.name.startswith("replaced-") else path)
             read, held = True, not set(gone.sessions).isdisjoint({*copy.sessions, *copy.trash})
         except (SagaError, OSError):
             read, held = False, True

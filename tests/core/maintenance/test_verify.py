@@ -371,6 +371,19 @@ async def test_of_two_timelines_the_one_that_is_played_on_must_be_shown() -> Non
         assert (await saga.maintenance.repair(verdict)).equal
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_vectors_that_a_store_in_memory_has_not_yet_made_again_are_no_finding(keeps: bool) -> None:
+    stores: dict[str, Any] = kept_stores() if keeps else {"vector": MemoryVector()}
+    async with Saga.open(memory_config(), stores=stores) as saga:
+        mill = Frontend(saga, greeting="Rain.", session="mill")
+        session = (await mill.say("I go in.", "The old mill is dark. It smells of rope.")).session.id
+        await saga.drain(10)
+        await stores["vector"].drop(episodes_scope(session))
+        found = told(await saga.maintenance.verify())
+        assert [each for each in found if "0 episodes, the journal gives " in each] == found
+        assert len(found) == keeps, "it is as after a start"
+
+
 async def test_vectors_of_lore_that_are_gone_are_found_and_mended() -> None:
     stores = kept_stores()
     async with Saga.open(memory_config(default_world="harrow"), stores=stores) as saga:

@@ -340,7 +340,7 @@ class TestForget:
         (here / "old.db").unlink()
         told = well("forget", "비밀", "--yes")
         (aside,) = (here / "data").glob("replaced-*")
-        assert f"still in the backup  {aside / 'state.db'}" in told
+        assert f"still in the backup  {aside}\n" in told, "its pages tell of the session, too"
         assert "state.db.damaged-1  (it cannot be read here)" in told
 
     def test_a_list_that_cannot_be_read(self, here: Path) -> None:
