@@ -53,7 +53,8 @@ async def check_format(kv: StateKV, counters: Counters) -> None:
     if keys.MOVING_KEY in rows:
         raise HalfMoved(
             f"a journal is being moved into {kv.info.location or kv.info.name}, and part of it is missing: wait until "
-            "`saga move` has ended, or give the same command again to finish what was cut off"
+            "`saga move` has ended, or give the same command again to finish what was cut off. The journal that it is "
+            "moved from is whole: you can configure that one again"
         )
     if (place := rows.get(keys.MOVED_KEY)) is not None:
         counters.degrade(MOVED, moved_to(place.decode(errors="replace")))

@@ -404,9 +404,11 @@ async def open_journal_store(config: Config, counters: Counters) -> StateKV:
 async def _open_state(config: Config, counters: Counters, tolerant: bool) -> StateKV:
     path = path_of(config, "state")
     try:
-        if path is not None:
-            _check_not_lost(config, path, counters)
-        return ReadOnlyOnCorruption(await _open_store(config, "state", counters), path, counters)
+        lost = _lost(config, path) if path is not None else ""
+        opened = ReadOnlyOnCorruption(await _open_store(config, "state", counters), path, counters)
+        if lost:
+            counters.degrade("journal.new", lost)
+        return opened
     except (StoreLocked, NewerSchema, StoreTimeout):
         raise  # the user can resolve this at once, and the data is intact
     except StoreError as error:
@@ -417,11 +419,12 @@ async def _open_state(config: Config, counters: Counters, tolerant: bool) -> Sta
         return UnavailableStore(backend_of(config, "state"), path, error)
 
 
-def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
-    """Report a missing journal that should exist, because an engine silently creates a new one."""
+def _lost(config: Config, path: Path) -> str:
+    """Say what an engine does not: that it creates a journal where one should exist. Raises ``StoreCorrupt`` if one is
+    there and empty."""
     views = [found for kind in _VIEWS if (found := path_of(config, kind)) is not None and holds_data(found)]
     if not views:
-        return
+        return ""
     beside = ", ".join(sorted(view.name for view in views))
     log_file = path.with_name(path.name + "-wal")
     if path.is_file() and not path.stat().st_size and not (log_file.exists() and log_file.stat().st_size):
@@ -429,12 +432,12 @@ def _check_not_lost(config: Config, path: Path, counters: Counters) -> None:
             f"{path}: is empty, although views of its data exist ({beside}); "
             f"{restoring(backend_of(config, 'state'))}, or move it away to start over"
         )
-    if not path.exists():
-        counters.degrade(
-            "journal.new",
-            f"{path} was missing and a new journal begins, although views of an earlier one exist ({beside}); if it "
-            f"was lost, stop the server and {restoring(backend_of(config, 'state'))}",
-        )
+    if path.exists():
+        return ""
+    return (
+        f"{path} was missing and a new journal begins, although views of an earlier one exist ({beside}); if it "
+        f"was lost, stop the server and {restoring(backend_of(config, 'state'))}"
+    )
 
 
 def holds_data(path: Path) -> bool:

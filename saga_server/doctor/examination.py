@@ -159,6 +159,9 @@ def _settings(config: Config, report: DoctorReport) -> None:
         report.check(False, f"importer {name}: cannot be loaded ({why})")
     for name, why in modules_that_fail().items():
         report.check(False, f"module {name}: {why}")
+    for strategy in installed("strategy"):
+        if strategy.missing:
+            report.check(False, f"strategy {strategy.name}: {strategy.missing}")
     several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
     report.note(f"settings: will listen on {config.server.host}:{config.server.port}{several}")
 

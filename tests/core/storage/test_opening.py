@@ -184,6 +184,16 @@ class TestWhereNoJournalIs:
         async with Saga.open(config(tmp_path)) as saga:
             assert "views of an earlier one exist (pages)" in saga.counters.degraded["journal.new"]
 
+    async def test_an_engine_that_cannot_be_opened_begins_none(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        page = tmp_path / "pages" / "s1" / "state.md"
+        page.parent.mkdir(parents=True)
+        page.write_text("# state", encoding="utf-8")
+        with pytest.raises(BadInput):
+            await Saga.open(config(tmp_path, state="no.module:HERE"))
+        assert "a new journal begins" not in caplog.text
+
 
 @pytest.mark.usefixtures("sees_meaning")
 class TestAnotherEngine:

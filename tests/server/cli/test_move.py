@@ -217,7 +217,8 @@ def test_a_journal_of_which_a_part_is_missing_is_refused_with_the_remedy_alone(t
     asyncio.run(half())
     done = CliRunner().invoke(main, ["sessions", "--data", str(tmp_path)])
     assert done.exit_code == 1
-    assert done.stderr.endswith("or give the same command again to finish what was cut off\n")
+    assert "or give the same command again to finish what was cut off. " in done.stderr
+    assert done.stderr.endswith("The journal that it is moved from is whole: you can configure that one again\n")
 
 
 @frozen

@@ -83,3 +83,17 @@ async def test_a_server_that_stops_names_what_it_cannot_close(serve: Serve) -> N
     with pytest.raises(StoreError, match=r"storage\.state: .*failed in aclose \(RuntimeError: cannot close\)"):
         async with serve(storage={"profile": "memory", "state": "bad"}) as client:
             assert (await client.get("/readyz")).status == 200
+
+
+OF_ANOTHER_KIND: registry.Backend[Any] = registry.Backend("graph", "odd", fails)
+
+
+async def test_the_doctor_names_a_strategy_of_a_package_that_is_none() -> None:
+    place = f"{__name__}:OF_ANOTHER_KIND"
+    registry.add_entry_points({registry.GROUP: {"strategy.odd": place}})
+    said: list[str] = []
+    try:
+        assert not await examine(load_config({"storage": {"profile": "memory"}}, environ={}), said.append)
+    finally:
+        registry._configured.pop((registry.GROUP, "strategy.odd"))
+    assert [line for line in said if line.startswith("!!  strategy odd: ") and "graph" in line], said
