@@ -69,6 +69,7 @@ def call_all() -> None:
     for mode in (2, 3, 4):
         kobold._in_mode("Ann: Hello.\n> wait", Fields({"opmode": mode, **tags}, Losses()))
     other_names._same()
+    other_names._since()
     other_names._nicknaming()
     player._noted()
     for name in ("also", "truly", "alias", "identity", "nicknaming", "unmasks", "called"):
