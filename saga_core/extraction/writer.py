@@ -370,9 +370,10 @@ class _Reports:
         named = [who for who in met if who in state.present]
         if named:
             return [who for who in state.present if who not in named]
-        spoken = set(self.names.named_in(self.told))
-        where = state.whereabouts
-        return [who for who in state.present if who in where and not where[who].along and who not in spoken]
+        where, parts = state.whereabouts, parts_alone(state.entities.values())
+        bound = [who for who in state.present if who in where and not where[who].along]
+        called = {who: (*state.entities[who].names, *parts.get(who, ())) for who in bound}
+        return [who for who in bound if not any(mentions(self.told, name) for name in called[who])]
 
     # -- who has what ------------------------------------------------------------------------------------------------
 
