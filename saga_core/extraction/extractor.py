@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from saga_core.errors import QUOTES
 from saga_core.extraction.answer import answer_schema, read_answer, without_inventions
+from saga_core.extraction.parting import of_small_model
 from saga_core.extraction.question import ask, ask_again
 from saga_core.extraction.window import WindowTurn, ask_window, read_window, window_schema, window_turn
 from saga_core.messages import PromptPlan
@@ -138,7 +139,10 @@ class Extractor:
             raise ModelCallFailed(
                 f"the answer has no report that can be read: {reading.problems[-1]}{shown}", answered=True
             )
-        return without_inventions(reading, turn_user, turn_reply, state, strict=self.brief)
+        reading = without_inventions(reading, turn_user, turn_reply, state, strict=self.brief)
+        if self.brief:
+            reading = evolve(reading, fields=of_small_model(reading.fields, turn_user, turn_reply, state))
+        return reading
 
     async def extract_window(
         self,

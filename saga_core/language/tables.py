@@ -687,6 +687,13 @@ class StoryWords(Table):
     subject: Pattern = NEVER
     """Any subject of a sentence, in languages whose sentences need no subject."""
 
+    parting: Pattern = NEVER
+    """In a sentence of the player's own words: she leaves NAMED, or sends NAMED away."""
+    alone: Pattern = NEVER
+    """The same: she goes somewhere alone."""
+    leaving: Pattern = NEVER
+    """The beginning of a sentence: NAMED goes away, and not with the player."""
+
     def acting(self, named: str, fighting: bool) -> str:
         """A pattern of the character doing something, or only of fighting."""
         return self.act.replace("VERBS", self.attacks if fighting else self.acts).replace("NAMED", named)
@@ -718,6 +725,10 @@ class StoryWords(Table):
     def staying(self, named: str, where: str) -> str:
         """A pattern of the character being at a place."""
         return self.stay.replace("WHERE", where).replace("NAMED", named)
+
+    def parted(self, named: str, own: bool) -> str:
+        """A pattern of the character going away. ``own``: or of the player leaving the character."""
+        return (f"{self.leaving}|{self.parting}" if own else self.leaving).replace("NAMED", named)
 
     def you_fighting(self, named: str) -> str:
         """A pattern of the player's character fighting."""

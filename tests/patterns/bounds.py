@@ -10,6 +10,7 @@ from tests.patterns.found import name_of
 _BOUNDS = {
     "saga_backends/chat/offline.py": 2_000,  # the player's words
     "saga_core/extraction/here_and_now.py:_remarks": 60,
+    "saga_core/extraction/parting.py": 240,  # a sentence
     "saga_core/language/tables.py": 220,  # a window beside fixed words, and lines of tables of ours
     "saga_server/admin/endpoint_list.py": 500,  # a row of a page of ours
     "saga_core/state_block/markup.py": 2_000,  # a line

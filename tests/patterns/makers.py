@@ -12,7 +12,7 @@ from saga_backends.importers import kobold
 from saga_backends.provider_error import Blame
 from saga_core.context import as_note, recollection, scene, sources
 from saga_core.curation import rules
-from saga_core.extraction import answer, edited, here_and_now, other_names, player, statuses, window
+from saga_core.extraction import answer, edited, here_and_now, other_names, parting, player, statuses, window
 from saga_core.imports import Losses, texts
 from saga_core.imports.fields import Fields
 from saga_core.language import debts, every, normal_forms, tokens
@@ -72,6 +72,7 @@ def call_all() -> None:
     other_names._since()
     other_names._nicknaming()
     player._noted()
+    parting._parting(tuple(_NAMES), own=True)
     for name in ("also", "truly", "alias", "identity", "nicknaming", "unmasks", "called"):
         forms.patterns_of(name)
     request_kind._asks_for_a_line_of("Mara", "x")

@@ -51,6 +51,7 @@ def test_the_patterns_with_names_can_be_made(language: Language) -> None:
         story.you_fighting("A|B"),
         story.learning("A|B"),
         story.being_beast("A|B"),
+        story.parted("A|B", own=True),
     ):
         re.compile(made)
         assert not re.search("NAMED|VERBS|WHERE|BEASTS", made)
