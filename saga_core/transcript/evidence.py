@@ -633,7 +633,8 @@ class ReplyMatcher:
                 found = await self._under(found, position, level) or await self._whole_ones(found)
         if not (len(found) == 1 and said.length >= SHORT and not said.crowded):  # else trusted regardless of its path
             found = list(await self._best(found, said, level))
-        return () if said.length < _PROVES and await self._are_elsewhere(found, position, level) else found
+        elsewhere = said.length < _PROVES and await self._are_elsewhere(found, position, level, said.length < SHORT)
+        return () if elsewhere else found
 
     async def _best(self, found: list[Candidate], said: _Said, level: int) -> Sequence[Candidate]:
         """Verify candidates for one position, and return the trusted ones of the highest rank.
@@ -832,21 +833,25 @@ class ReplyMatcher:
                 return _below(_distinct([*found, *after]), above)
         return found
 
-    async def _are_elsewhere(self, found: Sequence[Candidate], position: int, level: int) -> bool:
-        """Whether the history shows nothing above the candidates, but several turns of another session, or much else.
+    async def _are_elsewhere(self, found: Sequence[Candidate], position: int, level: int, short: bool) -> bool:
+        """Whether the history shows nothing above the candidates, but several turns of another session.
 
-        A chat whose replies are known does not leave for another story that has one equal reply. Nor does one that
-        began as another session did, of which it shows more: the rest could not be written there yet.
+        A chat whose replies are known does not leave for another story that has one equal reply. If it is a ``short``
+        one, nor does a chat that shows much else, or that began as another session did, of which it shows more: the
+        rest could not be written there yet.
         """
         homes = {each.tree.session for each in found}
         if not found or level >= ABOVE:
             return False
         shown = max(self._verified(each).run for each in found)
-        if not any(self._goes_on_in(each.tree) for each in found):
+        if short and not any(self._goes_on_in(each.tree) for each in found):
             for session in (await self.opening_sessions())[-_SESSIONS:]:
                 if session not in homes and self._most_matches(await self.tree(session), position)[0] > shown:
                     return True
-        if any(self._shows_above(each, position) for each in found):
+        if any(
+            self._shows_above(each, position) if short else self._reach(each.tree, each.node) < position
+            for each in found
+        ):
             return False
         replies = self.history.replies_above(position, ABOVE)
         for at in replies:
@@ -854,8 +859,10 @@ class ReplyMatcher:
             if above:
                 return any(each.tree.session not in homes and self._verified(each).run > 1 for each in above)
         said = {self.history.words_before(at) for at in self.history.replies_above(position, _LEVELS)}
-        return len(replies) == ABOVE and not any(
-            turn.user_key in said for each in found for turn in _above(each.tree, each.node)
+        return (
+            short
+            and len(replies) == ABOVE
+            and not any(turn.user_key in said for each in found for turn in _above(each.tree, each.node))
         )
 
     def _shows_above(self, candidate: Candidate, position: int) -> bool:
