@@ -228,7 +228,8 @@ def _unrelate(desk: _Desk) -> tuple[Event, ...]:
     ended = [each.type for each in parts if not kind or each.type == kind]
     if not ended:
         known = ", ".join(each.type for each in parts) or "none"
-        raise BadInput(f"from, to, type: there is no such relation of {one.name!r} to {other.name!r}; known: {known}")
+        sought = f"type: {kind!r}" if kind else f"to: {other.name!r}"
+        raise BadInput(f"{sought}: is no relation of {one.name!r} to {other.name!r}; known: {known}")
     return tuple(deltas.RelationEnded(one.id, other.id, each) for each in ended)
 
 

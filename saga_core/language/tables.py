@@ -420,6 +420,9 @@ class NameWords(Table):
     """Titles in Latin letters for one office: "doctor dr physician"."""
     appositions: Words = _NO_WORDS
     """What may stand between a title and the name after it, with no space: ``の`` in ``座長の夏目源治郎``."""
+    entitles: Phrases = ()
+    """Sentences that give the person NAMED the title in the group ``title``, where names with two titles are not one
+    person's as they stand: 교장은 백운 선생이다."""
     possessives: Words = _NO_WORDS
     """What makes another's of a name before it: ``的`` in ``林晚晴的二姨``."""
     definite: Words = _NO_WORDS

@@ -493,6 +493,9 @@ def _marks(text: str) -> Iterator[tuple[int, str]]:
         bare = name.strip()
         if _is_name(bare):
             yield at, bare
+            behind = _BEHIND.match(text, at + len(name))
+            if behind is not None and _is_name(behind["remark"].strip()):
+                yield behind.start("remark"), behind["remark"].strip()
 
 
 def _of_sheets(card: str) -> Iterator[CardEntry]:

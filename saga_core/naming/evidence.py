@@ -9,10 +9,20 @@ from itertools import takewhile
 
 from attrs import define, field
 
-from saga_core.language import any_of, caseless, fold_name, is_hangul, is_unspaced, match_text, mentions, particle_stems
+from saga_core.language import (
+    any_of,
+    caseless,
+    every,
+    fold_name,
+    is_hangul,
+    is_unspaced,
+    match_text,
+    mentions,
+    particle_stems,
+)
 from saga_core.naming.cast import CardEntry, entries_of, entry_of, labels
 from saga_core.naming.forms import is_full_name, is_title, name_words, pattern_of, remarked, words_of
-from saga_core.naming.titled import is_bare_title, may_be_called, title_in, title_of
+from saga_core.naming.titled import entitled_name, is_bare_title, may_be_called, title_in, title_of
 
 _LINE = re.compile(
     r"^[ \t>*#•·\-–—\[【]{0,12}(?P<name>[^\s:：\-–—][^:：\n]{0,30}?)[ \t*\]】]{0,4}(?:[:：]|[ \t][-–—][ \t]|——|--)"
@@ -76,6 +86,17 @@ class Evidence:
         title = title_in(name)
         return bool(title) and self.is_beside(title, known)
 
+    def is_entitled_otherwise(self, name: str, known: str) -> bool:
+        """Whether two Korean names are one with other titles or none, and the card gives it all of them: 백운 교장 and
+        백운 선생, for 교장은 백운 선생."""
+        (one, mine), (other, theirs) = entitled_name(name), entitled_name(known)
+        if not one or one != other or one not in self.card:
+            return False
+        given = _titles_given(self.card, one)
+        return bool(given) and all(
+            each in given or any(pair in self.card for pair in _pairs(one, each)) for each in mine | theirs
+        )
+
     def is_nickname(self, name: str, known: str) -> bool:
         """Whether a note has ``name`` in parentheses behind ``known``, or says that ``known`` is called so."""
         if any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（")):
@@ -132,6 +153,15 @@ def _apposed(title: str, name: str) -> Iterator[str]:
     """The ways to put a title before a name with something in between: ``座長の夏目源治郎``."""
     if is_bare_title(title):
         yield from (f"{title}{each}{name}" for each in name_words("appositions"))
+
+
+@lru_cache(maxsize=256)
+def _titles_given(text: str, name: str) -> frozenset[str]:
+    """The titles that the sentences of a text give to a name."""
+    named = re.escape(name)
+    patterns = (re.compile(each.replace("NAMED", named)) for language in every() for each in language.names.entitles)
+    found = (match["title"] for pattern in patterns for match in pattern.finditer(text))
+    return frozenset(each for each in found if is_bare_title(each))
 
 
 def _is_called(name: str, known: str, clause: str) -> bool:

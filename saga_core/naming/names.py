@@ -402,7 +402,11 @@ class Names:
             return self._thing(name)
         if kind is Kind.CHARACTER and (entitled := self.evidence.entitled(clean_name(name))):
             ids = self.bearers(kind, entitled)
-            return self._one_of(ids, entitled) if ids else self._titled(entitled) or self._in_card(entitled)
+            return (
+                self._one_of(ids, entitled)
+                if ids
+                else (self._titled(entitled) or self._in_card(entitled) or self._entitled_otherwise(name))
+            )
         if kind is not Kind.CHARACTER:
             return None
         found = self._titled(name) or self._by_title(name) or self._by_evidence(name) or self._by_office(name)
@@ -550,9 +554,23 @@ class Names:
             return beside.pop()
         if not beside and (found := self._in_card(name)) is not None and self._not_beside([found], name):
             return found
+        if not beside and (found := self._entitled_otherwise(name)) is not None:
+            return found
         described = "" if beside else self.evidence.described_as(plain)
         ids = self.bearers(Kind.CHARACTER, described) if described else []
         return ids[0] if len(ids) == 1 else None
+
+    def _entitled_otherwise(self, name: str) -> str | None:
+        """The one character who has this Korean name with other titles or none, if the card gives her all of them."""
+        plain = next((form for form in forms(name) if form != name), name)
+        fits = {
+            each.id
+            for each in (self._every(Kind.CHARACTER) if self.evidence.card else ())
+            for known in each.names
+            if any(self.evidence.is_entitled_otherwise(form, known) for form in (name, plain))
+        }
+        found = self._not_beside(sorted(fits), name)
+        return found[0] if len(found) == 1 else None
 
     def _in_card(self, name: str) -> str | None:
         """The one character whom the card describes in the entry that ``name`` belongs to."""

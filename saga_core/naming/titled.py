@@ -71,6 +71,22 @@ def _plain(title: str) -> str:
     return next((head for head in heads if head in _titles()), plain)
 
 
+@lru_cache(maxsize=16_384)
+def entitled_name(name: str) -> tuple[str, frozenset[str]]:
+    """A Korean name and its titles: 백운 and 교장, of ``백운 교장 선생님``. The name is "" if it is only a title or a
+    family name, or where there are two."""
+    words = name.split()
+    if not words or not all(map(_is_korean, words)):
+        return "", frozenset()
+    if len(words) == 1:
+        inner, plain = core(name).text, fold_name(name)
+        words = [inner, plain.removeprefix(inner)] if inner and plain.startswith(inner) else words
+    titles = frozenset(_plain(each) for each in words if each and _plain(each) in _titles())
+    left = [each for each in words if each and _plain(each) not in _titles()]
+    is_name = len(left) == 1 and len(left[0]) > 1 and left[0] not in name_words("long_families")
+    return (fold_name(left[0]), titles) if is_name else ("", frozenset())
+
+
 def may_call(name: str) -> bool:
     """Whether ``may_be_called(name, known)`` can be true for any known name."""
     one = core(name)

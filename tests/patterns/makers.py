@@ -95,6 +95,7 @@ def call_all() -> None:
     for name in ("unreal", "remote", "calling", "absent", "unaware"):
         here_and_now._remarks(name)
     evidence._mine()
+    evidence._titles_given("마라 교장", "마라")
     scene._definite()
     names._heads()
     cast._called()

@@ -121,7 +121,7 @@ async def test_an_unexpected_failure_of_a_handler_keeps_its_traceback(
         async def broken(*_: Any, **__: Any) -> None:
             raise RuntimeError("broken")
 
-        monkeypatch.setattr(type(client.server.saga.sessions), "list", broken)
+        monkeypatch.setattr(type(client.server.saga.sessions), "records", broken)
         answer = await client.get("/api/sessions")
     assert answer.status == 500
     (line,) = lines()
