@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import ipaddress
 import os
 import socket
@@ -28,6 +29,11 @@ _MOST_SAID = 1_024 * 1_024
 """How many bytes of an error response are read."""
 _PACKED = ("content-encoding", "content-length", "transfer-encoding")
 """Headers that describe how a body was transferred. They do not apply to the decoded body."""
+_CHARSETS = frozenset(
+    "utf-8 ascii iso8859-1 iso8859-2 iso8859-15 cp1250 cp1251 cp1252 koi8-r euc_kr cp949 shift_jis cp932 euc_jp"
+    " gb2312 gbk gb18030 big5 cp950".split()
+)
+"""Character encodings that can decode any bytes, in linear time. Punycode takes minutes for a megabyte."""
 _EXAMPLE = "http://127.0.0.1:11434/v1"
 _PROXIES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 _PRIVATE_ENDS = (".local", ".localhost", ".localdomain", ".lan", ".internal", ".home.arpa")
@@ -44,7 +50,8 @@ def bounded(client: type[T]) -> type[T]:
 
     ``client`` is the ``AsyncClient`` of httpx or httpx2, or a subclass of it. Responses that are not streamed are read
     here, in chunks. A success response above ``MOST_BODY`` raises ``UpstreamError``. Of an error response, only the
-    beginning is read, even if streaming was requested. The limits also apply to responses that an SDK reads.
+    beginning is read, even if streaming was requested. Text is decoded as UTF-8 unless the response names one of a few
+    other encodings. All this also applies to responses that an SDK reads.
     """
     any_client: Any = client
     sends: Callable[..., Awaitable[Any]] = any_client.send
@@ -52,6 +59,7 @@ def bounded(client: type[T]) -> type[T]:
     @wraps(sends)
     async def send(self: Any, request: Any, *, stream: bool = False, **how: Any) -> Any:
         response = await sends(self, request, stream=True, **how)
+        response.encoding = _charset(response.charset_encoding or "")
         if stream and response.is_success:
             return response
         try:
@@ -63,6 +71,7 @@ def bounded(client: type[T]) -> type[T]:
         read: Any = type(response)(
             response.status_code, headers=headers, content=body, request=request, extensions=response.extensions
         )
+        read.encoding = response.encoding
         return read
 
     return type(f"Bounded{client.__name__}", (client,), {"send": send})
@@ -164,6 +173,15 @@ async def refusal(response: httpx2.Response) -> Any:
         return without_surrogates(read_text(text))
     except ValueError:
         return text
+
+
+def _charset(name: str) -> str:
+    """Return the encoding called ``name`` if it is one of ``_CHARSETS``, and UTF-8 otherwise."""
+    try:
+        known = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        return "utf-8"
+    return known if known in _CHARSETS else "utf-8"
 
 
 async def _beginning(response: Any, most: int = _MOST_SAID) -> bytes:

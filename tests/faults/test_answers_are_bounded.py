@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import codecs
 import gzip
 import json
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import cache
 from pathlib import Path
@@ -226,6 +228,61 @@ async def test_of_a_refusal_without_end_the_beginning_is_read(name: str, endless
     with pytest.raises(SagaError, match="400"):
         await ASKING[name][1](endless.url, tmp_path)
     assert endless.sent <= 1 + _SLACK
+
+
+@pytest.fixture
+async def named() -> AsyncIterator[Callable[[str, bytes], Awaitable[str]]]:
+    """A server that refuses with a body in a charset. Returns its address."""
+    runners = []
+
+    async def opened(charset: str, body: bytes) -> str:
+        async def answer(_: web.Request) -> web.Response:
+            return web.Response(body=body, headers={"Content-Type": f"text/plain; charset={charset}"}, status=400)
+
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", answer)
+        runners.append(web.AppRunner(app, access_log=None))
+        await runners[-1].setup()
+        await web.TCPSite(runners[-1], "127.0.0.1", 0).start()
+        return f"http://127.0.0.1:{runners[-1].addresses[0][1]}"
+
+    yield opened
+    for each in runners:
+        await each.cleanup()
+
+
+_UNFIT = "punycode idna rot13 undefined base64 zlib hex bz2 uu quopri unicode_escape utf-16 nonsense".split()
+
+
+@pytest.mark.parametrize("charset", _UNFIT)
+@pytest.mark.parametrize("name", ["a list of models", "an embedder", "a curator's own server"])
+async def test_a_refusal_in_no_charset_of_texts_is_read_as_utf_8(
+    name: str, charset: str, named: Callable[[str, bytes], Awaitable[str]], tmp_path: Path
+) -> None:
+    with pytest.raises(SagaError, match=r"(?s)400.*Überlast \\u00fc"):
+        await ASKING[name][1](await named(charset, "Überlast \\u00fc".encode()), tmp_path)
+
+
+@pytest.mark.parametrize("charset", ["euc-kr", "cp949", "shift_jis", "latin-1", "GB18030", "big5", "windows-1252"])
+async def test_one_in_another_charset_of_texts_is_read_in_it(
+    charset: str, named: Callable[[str, bytes], Awaitable[str]], tmp_path: Path
+) -> None:
+    said = {"latin-1": "Überlast", "windows-1252": "Überlast", "shift_jis": "過負荷"}.get(charset, "")
+    said = said or ("과부하" if charset in ("euc-kr", "cp949") else "超載")
+    with pytest.raises(SagaError, match=said):
+        await _models(await named(charset, said.encode(charset)), tmp_path)
+
+
+@pytest.mark.parametrize("charset", sorted(http_client._CHARSETS))
+@pytest.mark.parametrize("body", [b"a", b"\x81", b"\x8f\xa1", b"\xff\xd8"])
+def test_each_charset_decodes_any_bytes_in_linear_time(charset: str, body: bytes) -> None:
+    took = []
+    for size in (1 << 16, 1 << 19):
+        decoder, raw = codecs.getincrementaldecoder(charset)("replace"), body * (size // len(body))
+        begun = time.process_time()
+        assert decoder.decode(raw) + decoder.decode(b"", True)
+        took.append(time.process_time() - begun)
+    assert took[1] < 20 * took[0] + 0.1
 
 
 async def test_what_is_small_comes_as_it_is(endless: Endless) -> None:
