@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -17,16 +17,18 @@ from typing import Any, cast
 from attrs import evolve, frozen
 
 from saga_core import codec
+from saga_core.billing import Bill
 from saga_core.capabilities import Capability
 from saga_core.config import Config
 from saga_core.errors import BadInput, LeaseLost, NotFound, OwnedElsewhere
-from saga_core.journal import SharedTurn, delete_below, entries_of, keys, pages
-from saga_core.language import alike, clean_name, normalized, spoken_name
+from saga_core.journal import PendingWork, SharedTurn, delete_below, entries_of, keys, pages
+from saga_core.language import clean_name, spoken_name
+from saga_core.maintenance.redaction import holds, without
 from saga_core.maintenance.tools import Tools
 from saga_core.maintenance.trash import TrashedSession, discard
-from saga_core.model import BLANK, Delta, Forgotten, Session, Source, Turn, TurnNode
+from saga_core.model import BLANK, Delta, Forgotten, Review, Session, Source, Turn, TurnNode
 from saga_core.recall import lore_scope
-from saga_core.sessions import amend
+from saga_core.sessions import Publication, SharedRecords, amend
 from saga_core.storage import FALLBACK, PROFILES, SelfHealingStore, path_of
 from saga_core.stores import Batch, Compacting, Key, Store
 
@@ -103,7 +105,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
             f"name: {name!r} is too short: it would be taken out of other words; give {_SHORTEST} letters or more"
         )
     session = await tools.directory.find(session_id)
-    if _holds(codec.loads(codec.encode(await tools.journal.world(session.digest))), name):
+    if holds(await tools.journal.world(session.digest), name):
         raise BadInput(
             f"name: {name!r} is in the world {session.world!r}, which belongs to its author; forget the session"
         )
@@ -113,7 +115,7 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
         bearers = [
             entity.id
             for entity in (await live.state(live.head)).entities.values()
-            if _holds([entity.name, *entity.aliases], name)
+            if holds([entity.name, *entity.aliases], name)
         ]
         if bearers:
             delta = Delta(tuple(Forgotten(each) for each in bearers), Source.EDIT)
@@ -129,6 +131,19 @@ async def forget_name(tools: Tools, session_id: str, name: str) -> Gone:
     return Gone((session.id,), count, await leave_no_trace(tools))
 
 
+_RECORDS: Mapping[str, type] = {
+    "turn": Turn,
+    "node": TurnNode,
+    "job": PendingWork,
+    "amend": Delta,
+    "review": Review,
+    "bill": Bill,
+    "known": SharedRecords,
+    "shared": SharedTurn,
+}
+"""What the records of a session are that are rewritten, by the first segment of their keys."""
+
+
 async def _redact(tools: Tools, session: Session, name: str) -> int:
     """Rewrite the session's records without the name, and return how many contained it."""
     kv = tools.stores.state
@@ -140,9 +155,9 @@ async def _redact(tools: Tools, session: Session, name: str) -> int:
         async for page in pages(kv, (kind, session.id), _PAGE):
             puts: dict[Key, bytes] = {}
             for key, raw in page:
-                plain = codec.loads(raw) if raw else None
-                if _holds(plain, name):
-                    puts[key] = codec.dumps(_without(plain, name))
+                record: Any = codec.decode(raw, _RECORDS[kind]) if raw else None
+                if (redacted := without(record, name)) is not record:
+                    puts[key] = codec.encode(redacted)
                     count += 1
             await kv.commit(Batch(puts))
     count += await _withdraw(tools, session, name)
@@ -155,7 +170,7 @@ async def _withdraw(tools: Tools, session: Session, name: str) -> int:
     async for page in pages(kv, ("shared", session.id), _PAGE):
         marks = [codec.decode(raw, SharedTurn) for _, raw in page]
         found = await kv.get([keys.publication(mark.share, number) for mark in marks for number in mark.numbers])
-        doomed = frozenset(key for key, raw in found.items() if _holds(codec.loads(raw), name))
+        doomed = frozenset(key for key, raw in found.items() if holds(codec.decode(raw, Publication), name))
         if doomed:
             await kv.commit(Batch(deletes=doomed))
         count += len(doomed)
@@ -166,17 +181,17 @@ async def _redact_record(tools: Tools, session: Session, name: str) -> int:
     """Redact the session's label, title and timelines, and index the redacted texts. Returns how many held the name."""
     kv, count = tools.stores.state, 0
     timelines = await tools.journal.timelines(session.id)
-    held = [each for each in timelines.values() if _holds(each.name, name)]
+    held = [each for each in timelines.values() if holds(each.name, name)]
     for old in held:
-        fresh_name, number = _without(old.name, name), 2
+        fresh_name, number = without(old.name, name), 2
         while fresh_name in timelines:
-            fresh_name, number = f"{_without(old.name, name)} {number}", number + 1
+            fresh_name, number = f"{without(old.name, name)} {number}", number + 1
         timelines[fresh_name] = evolve(old, name=fresh_name)
         await tools.journal.change_timelines(session.id, [timelines[fresh_name]], gone=[old.name], fresh=fresh_name)
-    if _holds([session.label, session.title], name):
-        label = "" if _holds(session.label, name) else session.label
+    if holds([session.label, session.title], name):
+        label = "" if holds(session.label, name) else session.label
         lost = frozenset({keys.label(session.owner, session.label)} if label != session.label else ())
-        session, count = evolve(session, label=label, title=_without(session.title, name)), 1
+        session, count = evolve(session, label=label, title=without(session.title, name)), 1
         await kv.commit(Batch({keys.session(session.id): codec.encode(session)}, lost))
     nodes = {node.id: node for node in (await tools.journal.tree(session.id)).nodes.values()}
     await _find_again(tools, session, nodes)
@@ -278,50 +293,3 @@ def superseded(config: Config) -> list[Path]:
         return []
     theirs = [each for each in found if _OF_STORES.match(each.name) and _BESIDE.sub("", each.name) not in used]
     return [each for each in theirs if each.suffix != ".lock"]  # which holds a process id
-
-
-def _holds(value: Any, name: str) -> bool:
-    if isinstance(value, str):
-        return alike(name.casefold()) in alike(normalized("NFC", value).casefold())
-    if isinstance(value, list):
-        return any(_holds(each, name) for each in value)
-    if isinstance(value, dict):
-        return any(_holds(key, name) or _holds(each, name) for key, each in value.items())
-    return False
-
-
-def _without(value: Any, name: str) -> Any:
-    if isinstance(value, str):
-        return _cut(normalized("NFC", value), name) if _holds(value, name) else value
-    if isinstance(value, list):
-        return [_without(each, name) for each in value]
-    if isinstance(value, dict):
-        return {_without(key, name): _without(each, name) for key, each in value.items()}
-    return value
-
-
-def _cut(text: str, name: str) -> str:
-    """``text`` with the blank in place of every occurrence of ``name``, ignoring case, characters that show nothing and
-    full width."""
-    found, folded, at = [], alike(name.casefold()), 0
-    while at < len(text):
-        end = _match(text, at, folded)
-        if end:
-            found.append(BLANK)
-            at = end
-        else:
-            found.append(text[at])
-            at += 1
-    return "".join(found)
-
-
-def _match(text: str, at: int, folded: str) -> int:
-    """The end of an occurrence of ``folded`` that begins at ``at``; 0 if none does. Case folding may change lengths."""
-    seen = ""
-    for end in range(at, len(text)):
-        seen += alike(text[end].casefold())
-        if not seen or not folded.startswith(seen):
-            return 0
-        if seen == folded:
-            return end + 1
-    return 0

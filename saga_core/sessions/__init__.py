@@ -21,5 +21,5 @@ from saga_core.sessions.missing_reports import (
     unread_replies,
     unreported_at,
 )
-from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories, card_of
-from saga_core.sessions.shared_worlds import SharedWorlds
+from saga_core.sessions.other_sessions import OtherSession, OtherSessions, SharedMemories, SharedRecords, card_of
+from saga_core.sessions.shared_worlds import Publication, SharedWorlds

@@ -154,6 +154,43 @@ async def test_a_name(tmp_path: Path, name: str) -> None:
         assert (await saga.describe(other))["npcs_met"] == ["붉은여우"]
 
 
+WORDS = (
+    "Ed Ren Al Ion Ara location character kind text narration moved id root session note met turn model Note".split()
+)
+
+
+@pytest.mark.parametrize("name", WORDS)
+async def test_a_name_that_is_a_word_of_the_program_too(tmp_path: Path, name: str) -> None:
+    """It goes from the texts, and the records stay what they are. Nor is it cut out of other words."""
+    async with Saga.open(config(tmp_path, {})) as saga:
+        chat = Frontend(saga, session="tale")
+        words = f"{name} introduced the children to Alice. {name}'s lamp edges on; two {name}s wait."
+        turn = await chat.say("I look.", words, location="Harrow", npc_met=(name, "Mina"), present=(name, "Mina"))
+        await chat.say("I wait.", "Mina yawns.", hp_change=-3)
+        await saga.drain(20)
+        bills = await saga.sessions.cost(turn.session.id)
+        gone = await saga.maintenance.forget_name(turn.session.id, name)
+        await saga.drain(20)
+        assert gone.places
+        (_, first, second) = await saga.views.turns(turn.session.id)
+        assert first.reply == f"{BLANK} introduced the children to Alice. {BLANK}'s lamp edges on; two {BLANK}s wait."
+        assert second.reply == "Mina yawns."
+        told = await saga.describe(turn.session.id)
+        assert (told["location"], told["npcs_met"]) == ("Harrow", ["Mina"])
+        assert await saga.sessions.cost(turn.session.id) == bills
+        assert (await saga.maintenance.verify()).findings == ()
+        assert (await chat.begin("I go on.")).parent.depth == 2
+
+
+async def test_letters_of_an_id_are_no_name(tmp_path: Path) -> None:
+    async with Saga.open(config(tmp_path, {})) as saga:
+        turn = await Frontend(saga, session="tale").say("I look.", "Mina yawns.")
+        await saga.drain(20)
+        with pytest.raises(BadInput, match="does not occur"):
+            await saga.maintenance.forget_name(turn.session.id, turn.id[3:6])
+        assert (await saga.maintenance.verify()).findings == ()
+
+
 async def test_a_name_by_which_the_story_is_called(tmp_path: Path) -> None:
     async with Saga.open({"storage": {"path": str(tmp_path)}}) as saga:
         chat = Frontend(saga, greeting="", system="", session="label")
