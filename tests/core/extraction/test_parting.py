@@ -19,7 +19,7 @@ from saga_core.model.folding import fold
 from saga_core.model.tree import Source
 from saga_core.model.world_state import WorldState
 from saga_core.registry import OpenOptions
-from saga_core.state_block import BlockFields
+from saga_core.state_block import BlockFields, BlockStatus, StateReading
 from tests.bench.narrators.score import Tally
 from tests.bench.narrators.story import stories
 from tests.core.extraction.scripted import Scripted
@@ -134,6 +134,13 @@ def test_somebody_known_who_is_elsewhere_and_not_named_is_not_there() -> None:
     known = evolve(state, entities={**state.entities, "r": Entity("r", Kind.CHARACTER, "Rusk")})
     found = of_small_model(BlockFields(present=("Rusk", "Mara")), "I eat.", "", known)
     assert found.present == ("Mara",)
+
+
+def test_on_a_move_without_a_list_a_part_of_a_name_tells_who_comes_along() -> None:
+    state = beside("Mara Fenn", "Felix Rudd")
+    reading = StateReading("", BlockStatus.OK, BlockFields(location="harbour"))
+    delta = read_delta(reading, state, source=Source.EXTRACTION, told="Mara and I walk to the harbour.")
+    assert fold(state, delta, turn="t", depth=1).present == ("Mara Fenn",)
 
 
 MARA, ALDOUS, RUSK = "Mara Fenn", "Brother Aldous", "Captain Rusk"
