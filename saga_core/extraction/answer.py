@@ -20,6 +20,7 @@ from saga_core.errors import QUOTES
 from saga_core.language import all_of, every, normalized, squash, terms
 from saga_core.model import Kind, WorldState
 from saga_core.model_calls import object_schema
+from saga_core.naming import last_word, owner_of
 from saga_core.state_block import (
     THINK_END,
     UNFENCED,
@@ -269,9 +270,14 @@ def without_inventions(
     present = fields.present
     if present is not None:
         dead = {squash(change.name) for change in fields.status_changes if change.status == "dead"}
+        owned_things = (state.name(item) for held in state.belongings.values() for item in held)
+        handled = (each.name for each in (*fields.items_gained, *fields.items_lost))
+        kinds = _folded(map(last_word, (*owned_things, *handled)))
         here = []
         for name in present:
-            if squash(name) in known[Kind.ITEM] - known[Kind.CHARACTER]:
+            whose, what = owner_of(name)
+            is_thing = squash(name) in known[Kind.ITEM] or (bool(whose) and squash(last_word(what)) in kinds)
+            if is_thing and squash(name) not in known[Kind.CHARACTER]:
                 drop("present", name, "a thing is no person")
             elif squash(name) in places:
                 drop("present", name, "a place is no person")

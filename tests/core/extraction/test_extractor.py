@@ -352,6 +352,12 @@ def test_an_answer_is_read_whole() -> None:
         ({"place": "bar", "got": [{"thing": "bar", "count": 1}]}, BlockFields(location="bar"), "items_gained"),
         ({"lost": [{"thing": "oar", "count": 1}]}, BlockFields(), "items_lost"),
         ({"here": ["Vex", "치유 물약"]}, BlockFields(present=("Vex",)), "present"),
+        ({"here": ["Vex", "Vex's 물약"]}, BlockFields(present=("Vex",)), "present"),
+        (
+            {"here": ["Vex", "Vex's pistol"], "got": [{"thing": "old pistol", "count": 1}]},
+            BlockFields(present=("Vex",), items_gained=(ItemAmount("old pistol"),)),
+            "present",
+        ),
         ({"here": ["Vex", "Nora"]}, BlockFields(present=("Vex",)), "present"),
         ({"place": "bar", "here": ["bar"]}, BlockFields(location="bar", present=()), "present"),
         (
