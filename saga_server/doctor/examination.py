@@ -159,9 +159,10 @@ def _settings(config: Config, report: DoctorReport) -> None:
         report.check(False, f"importer {name}: cannot be loaded ({why})")
     for name, why in modules_that_fail().items():
         report.check(False, f"module {name}: {why}")
-    for strategy in installed("strategy"):
-        if strategy.missing:
-            report.check(False, f"strategy {strategy.name}: {strategy.missing}")
+    for kind in registry.PUBLIC:
+        for each in installed(kind):
+            if each.wrong:
+                report.check(False, f"{kind} {each.name}: {each.missing}")
     several = f" with {config.server.workers} processes" if config.server.workers > 1 else ""
     report.note(f"settings: will listen on {config.server.host}:{config.server.port}{several}")
 
@@ -289,7 +290,7 @@ def _backends(kind: str, used: str) -> str:
     """Describe which backends are installed, and which are not."""
     found = installed(kind)
     here = [f"{each} in use" if each.name == used else str(each) for each in found if not each.missing]
-    missing = [f"{each.name}: {each.missing}" for each in found if each.missing]
+    missing = [f"{each.name}: {each.missing}" for each in found if each.missing and not each.wrong]
     return "installed: " + ", ".join(here) + (f"; not installed: {'; '.join(missing)}" if missing else "")
 
 

@@ -9,7 +9,7 @@ from typing import cast
 from attrs import frozen
 
 from saga_core import registry
-from saga_core.errors import SagaError
+from saga_core.errors import BadInput, SagaError
 
 _DISTRIBUTION = "saga-rp"
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)['"]""")
@@ -26,6 +26,8 @@ class Installed:
     """The packages of its engine with versions. Empty for a backend that needs only SAGA."""
     missing: str = ""
     """What to do if the engine is missing; empty if it is installed."""
+    wrong: bool = False
+    """Whether what is missing is no engine: its entry point names something else."""
 
     def __str__(self) -> str:
         return f"{self.name} ({', '.join(self.engines)})" if self.engines else self.name
@@ -40,7 +42,7 @@ def _look(kind: str, name: str) -> Installed:
     try:
         backend = registry.load(cast(registry.Kind, kind), name)
     except SagaError as error:
-        return Installed(name, missing=str(error))
+        return Installed(name, missing=str(error), wrong=isinstance(error, BadInput))
     engines = []
     for package in _packages(backend.extra) if backend.extra else ():
         try:

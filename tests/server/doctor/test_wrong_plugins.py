@@ -85,15 +85,17 @@ async def test_a_server_that_stops_names_what_it_cannot_close(serve: Serve) -> N
             assert (await client.get("/readyz")).status == 200
 
 
-OF_ANOTHER_KIND: registry.Backend[Any] = registry.Backend("graph", "odd", fails)
+OF_ANOTHER_KIND: registry.Backend[Any] = registry.Backend("tokens", "odd", fails)
 
 
-async def test_the_doctor_names_a_strategy_of_a_package_that_is_none() -> None:
-    place = f"{__name__}:OF_ANOTHER_KIND"
-    registry.add_entry_points({registry.GROUP: {"strategy.odd": place}})
+@pytest.mark.parametrize("kind", ["strategy", "graph"])
+async def test_the_doctor_names_what_a_package_has_of_another_kind(kind: str) -> None:
+    name, place = f"{kind}.odd", f"{__name__}:OF_ANOTHER_KIND"
+    registry.add_entry_points({registry.GROUP: {name: place}})
     said: list[str] = []
     try:
         assert not await examine(load_config({"storage": {"profile": "memory"}}, environ={}), said.append)
     finally:
-        registry._configured.pop((registry.GROUP, "strategy.odd"))
-    assert [line for line in said if line.startswith("!!  strategy odd: ") and "graph" in line], said
+        registry._configured.pop((registry.GROUP, name))
+    assert [line for line in said if line.startswith(f"!!  {kind} odd: ") and "tokens" in line], said
+    assert not [line for line in said if "not installed: odd" in line]
