@@ -74,14 +74,17 @@ class Extractor:
     """Those for other purposes. They are kept for what they learn of the provider."""
 
     def __attrs_post_init__(self) -> None:
-        ask = partial(ModelCall, self.chat, self.model, "extraction", self.report)
+        ask = partial(ModelCall, self.chat, self.model, "extraction", self.report, greedy=self.brief)
         self.window_call = ask(ONCE_TIMEOUT, MAX_WINDOW_TOKENS, refuses="the turns")
         self.call = ask(ONCE_TIMEOUT if self.once else TIMEOUT, MAX_TOKENS, refuses="the turn")
 
     def call_for(self, purpose: str, max_tokens: int = MAX_TOKENS) -> ModelCall:
         """A question to the same model for another purpose, which is counted by itself."""
+        refuses = "the text"
         return ModelCall(
-            self.chat, self.model, purpose, self.report, ONCE_TIMEOUT, max_tokens, refuses="the text", persists=True
+            *(self.chat, self.model, purpose, self.report, ONCE_TIMEOUT, max_tokens, refuses),
+            greedy=self.brief,
+            persists=True,
         )
 
     async def object_about(

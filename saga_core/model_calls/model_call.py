@@ -110,6 +110,8 @@ class ModelCall:
     """The largest number of tokens of an answer."""
     refuses: str
     """What the model refused if its provider filtered the answer, for the error message."""
+    greedy: bool = False
+    """Whether the likeliest answer is asked for, which a small model needs: temperature 0."""
     persists: bool = False
     """Whether a call that gave way to a narration is repeated after it. Otherwise ``ask`` raises ``GaveWay``."""
     _limit_name: str = field(default="max_tokens", init=False)
@@ -161,6 +163,9 @@ class ModelCall:
         if self._limit_name == "max_tokens" and "max_tokens" in reason:
             self._limit_name = "max_completion_tokens"  # newer models accept only this name
             return True
+        if self.greedy and "temperature" in reason:
+            self.greedy = False
+            return True
         if tools and self._takes_tools and ("tool" in reason or "function" in reason):
             self._takes_tools = False
             return True
@@ -173,7 +178,7 @@ class ModelCall:
         schema: tuple[str, Mapping[str, Any]] | None,
         tools: list[dict[str, Any]] | None,
     ) -> ModelAnswer:
-        params: dict[str, Any] = {self._limit_name: self.max_tokens}
+        params: dict[str, Any] = {self._limit_name: self.max_tokens} | ({"temperature": 0} if self.greedy else {})
         if schema is not None:
             params |= self._format.params(*schema)
         if tools and self._takes_tools:

@@ -271,6 +271,19 @@ async def test_a_refusal_of_the_provider_is_a_failure(counter: TokenCounter) -> 
     assert len(chat.asked) == 1
 
 
+async def test_a_small_model_is_asked_for_its_likeliest_answer(counter: TokenCounter) -> None:
+    for brief, wanted in ((True, 0), (False, None)):
+        chat = Scripted(deque([changes(hp_change=-5), "{}"]))
+        small = Extractor(chat, "tiny", counter, brief=brief)
+        await small.extract("", REPLY, STATE, "ko")
+        await small.call_for("the card").ask(chat.asked[0].plan, before_call=_nothing, paid=_nothing)
+        assert [each.params.get("temperature") for each in chat.asked] == [wanted, wanted]
+
+
+async def _nothing(*_: object) -> None:
+    pass
+
+
 async def test_a_provider_that_wants_the_newer_name_of_the_limit_gets_it(counter: TokenCounter) -> None:
     refusal = UpstreamError("Unsupported parameter: 'max_tokens'; use 'max_completion_tokens'", status=400)
     asker, chat, _ = extractor(counter, refusal, changes(hp_change=-1), changes(hp_change=-2))

@@ -59,6 +59,13 @@ async def test_an_answer_is_put_together_counted_and_paid_for() -> None:
     assert (desk.chat.asked[0].model, desk.chat.asked[0].plan, desk.chat.closed) == ("m", PLAN, 1)
 
 
+async def test_the_likeliest_answer_is_asked_for_until_the_provider_refuses_that() -> None:
+    desk = Desk([TextPart("x")], refusal("temperature: only the default (1) is supported"), [TextPart("y")])
+    desk.call.greedy = True
+    assert [(await desk.ask()).text for _ in range(2)] == ["x", "y"]
+    assert [each.get("temperature") for each in desk.params()] == [0, 0, None]
+
+
 async def test_tool_calls_of_the_first_choice_are_gathered() -> None:
     calls = [ExtraPart({"tool_calls": [1]}), ExtraPart({"tool_calls": [9]}, 1), ExtraPart({"reasoning": "x"})]
     desk = Desk([*calls, ExtraPart({"tool_calls": [2, 3]}), ExtraPart({"tool_calls": "no list"})])
