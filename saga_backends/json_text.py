@@ -15,8 +15,10 @@ _FEW = 64 * 1_024
 """The length in characters up to which a text is parsed without counting its values."""
 _STREAMED = frozenset("content text reasoning reasoning_content thinking arguments partial_json response token".split())
 """Names of texts that come in pieces. A piece may end in half of a character whose other half begins the next."""
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
-"""Replaces NaN and infinities, which are not valid JSON, by null."""
+_DECODER = json.JSONDecoder(
+    parse_constant=lambda _: None, parse_int=lambda digits: int(digits) if len(digits) <= 300 else None
+)
+"""Replaces NaN, infinities and integers that no float can hold by null. Others could not read them either."""
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 

@@ -125,6 +125,20 @@ async def test_calls_of_tools_are_as_the_api_has_them(given: Any, calls: list[st
     assert "".join(part.text for part in found if isinstance(part, TextPart)) == "Hm."
 
 
+@pytest.mark.parametrize("count", ["1" + "0" * 30, "1" + "0" * 5_000, "-" + "9" * 5_000])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_a_count_beyond_all_measure_is_unknown_and_the_reply_is_kept(count: str, streaming: bool) -> None:
+    bill = f', "usage": {{"prompt_tokens": {count}, "completion_tokens": 3}}}}'
+    body = whole({"content": "The wind turns."})[:-1] + bill.encode()
+    kind = "application/json"
+    if streaming:
+        body, kind = b"data: " + body.replace(b'"message"', b'"delta"') + b"\n\n", "text/event-stream"
+    async with answering(body, **{"Content-Type": kind}) as model:
+        parts = await replied(model, streaming=streaming)
+    assert TextPart("The wind turns.") in parts
+    assert parts[-1] == UsagePart(Usage(input=0, output=3))
+
+
 async def test_a_mark_of_the_byte_order_is_no_part_of_the_first_event() -> None:
     chunk = {"choices": [{"index": 0, "delta": {"content": "It rains."}, "finish_reason": "stop"}]}
     body = b"\xef\xbb\xbfdata: " + json.dumps(chunk).encode() + b"\n\ndata: [DONE]\n\n"
