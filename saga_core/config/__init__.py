@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from saga_core.config.load import load_config, scalar
+from saga_core.config.load import load_config, read_source, scalar
 from saga_core.config.model import (
     Config,
     Identify,
@@ -54,5 +54,6 @@ __all__ = [
     "Tools",
     "Whole",
     "load_config",
+    "read_source",
     "scalar",
 ]

@@ -14,7 +14,7 @@ import attrs
 import yaml
 from aiohttp import web
 
-from saga_core.config import Config, Flag, Number, OneOf, Rule, RuleBroken, Whole, load_config
+from saga_core.config import Config, Flag, Number, OneOf, Rule, RuleBroken, Whole, load_config, read_source
 from saga_core.errors import BadInput, ConfigError, NotSupported
 from saga_server.admin import answers
 from saga_server.admin.mounting import to_its_end
@@ -147,7 +147,11 @@ def _price(name: str, text: str | None) -> Scalar:
 
 
 def _text_of(file: Path) -> str:
-    return file.read_text(encoding="utf-8-sig") if file.is_file() else ""
+    """Return the text of the file, which may be missing. Raises ``ConfigError`` if it is not valid YAML."""
+    if not file.exists():
+        return ""
+    read_source(file)
+    return file.read_text(encoding="utf-8-sig")
 
 
 def _check(text: str) -> None:
@@ -160,6 +164,6 @@ def _is_writable(file: Path) -> bool:
 
 def _write(file: Path, text: str) -> None:
     try:
-        write_private(file, text, keep_mode=True)
+        write_private(file, text, keep_form=True)
     except OSError as error:
         raise NotSupported(f"{file} cannot be written ({error.strerror}); check its permissions") from error

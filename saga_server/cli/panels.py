@@ -96,7 +96,7 @@ def _allow(file: Path, origin: str) -> None:
         say(f"Add this to {file}, and then POST /api/reload or start SAGA again:")
         say(f'server:\n  origins: ["{origin}"]')
         return
-    write_private(file, new, keep_mode=True)
+    write_private(file, new, keep_form=True)
     say(f"{file} names {origin} in server.origins. Start SAGA again, so that it counts.")
 
 

@@ -128,19 +128,21 @@ def _spaced(text: str, node: yaml.Node, shown: str) -> str:
     return f" {shown}" if before == ":" else shown
 
 
-def write_private(place: Path, text: str, *, keep_mode: bool = False) -> None:
+def write_private(place: Path, text: str, *, keep_form: bool = False) -> None:
     """Write ``text`` to ``place`` atomically, readable only by its owner. Raises ``OSError``.
 
-    With ``keep_mode``, a file that is there keeps its permissions.
+    With ``keep_form``, a file that is there keeps its permissions and its line ends.
     """
+    kept = keep_form and place.exists()
+    newline = "\r\n" if kept and b"\r\n" in place.read_bytes() else "\n"
     handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
     part = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", newline=newline) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        if keep_mode and place.exists():
+        if kept:
             shutil.copymode(place, part)
         replace_file(part, place)
     except BaseException:

@@ -277,3 +277,41 @@ async def test_changes_at_once_are_all_written(tmp_path: Path) -> None:
         restored = await client.post("/api/settings", json={"extraction.automatic": ""})
         assert restored.status == 200, restored.json
         assert read().extraction.automatic == Config().extraction.automatic
+
+
+@pytest.fixture
+async def with_file(tmp_path: Path) -> AsyncIterator[tuple[Client, Path]]:
+    """A server, and the settings file that its settings page writes."""
+    file = tmp_path / "saga.yaml"
+    file.write_text("storage: {profile: memory}\nserver: {port: 0}\n", encoding="utf-8")
+
+    def read() -> Config:
+        return load_config(file, environ={})
+
+    async with (
+        Server(read(), {}, read_again=read, settings_file=file) as server,
+        ClientSession(base_url=server.url, timeout=ClientTimeout(total=20)) as http,
+    ):
+        yield Client(server, http), file
+
+
+@pytest.mark.parametrize("dry_run", [0, 1])
+@pytest.mark.parametrize("broken", [b"a: [\n", b"a: *b\n", b"a: 1\n---\nb: 2\n", b"a: \xff\n", b"a: \0\n", b"- a\n"])
+async def test_a_file_that_is_broken_is_named_and_left(
+    with_file: tuple[Client, Path], broken: bytes, dry_run: int
+) -> None:
+    client, file = with_file
+    file.write_bytes(broken)
+    told = await client.post(f"/api/settings?dry_run={dry_run}", json={"models.narration": "offline"})
+    assert told.status == 400 and told.json["error"]["message"].startswith("saga.yaml: "), told.json
+    assert file.read_bytes() == broken
+
+
+async def test_line_ends_of_windows_stay(with_file: tuple[Client, Path]) -> None:
+    client, file = with_file
+    file.write_bytes(b"# mine\r\n" + file.read_bytes().replace(b"\n", b"\r\n"))
+    before = file.read_bytes()
+    assert (await client.post("/api/settings", json={"models.narration": "offline"})).status == 200
+    after = file.read_bytes()
+    assert after.count(b"\n") == after.count(b"\r\n") == before.count(b"\r\n") + 2
+    assert all(line in after.splitlines() for line in before.splitlines())
