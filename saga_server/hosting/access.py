@@ -97,7 +97,7 @@ class Access:
             await self.meter.has_room(record)
 
     async def give_back(self, taken: Taken | None) -> None:
-        """Take back a count, because the turn is played on another server."""
+        """Take back a count, because the turn is played on another server or refused."""
         if taken is not None:
             await self.meter.give_back(taken)
 

@@ -82,7 +82,7 @@ class Minutes:
         return await self._change(key_id, minute, turns, limit)
 
     async def give_back(self, key_id: str, minute: int, turns: int) -> None:
-        """Take back turns that are played elsewhere, if it is still the same minute. Raises ``StoreError``."""
+        """Take back turns, if it is still the same minute. Raises ``StoreError``."""
         await self._change(key_id, minute, -turns, None)
 
     async def _change(self, key_id: str, minute: int, turns: int, limit: int | None) -> tuple[Minute, bool]:
@@ -259,7 +259,7 @@ class Meter:
         return Taken(key_id, turns, minute, day)
 
     async def give_back(self, taken: Taken) -> None:
-        """Take back a count, because the turn is played and counted elsewhere."""
+        """Take back a count, because the turn is refused, or played and counted elsewhere."""
         if taken.together is not None:
             await self._uncount(taken.key, taken.together, taken.turns)
         known = self._known.get(taken.key)

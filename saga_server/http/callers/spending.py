@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from saga_core import Saga
 from saga_core.billing import price
-from saga_core.errors import OwnedElsewhere
+from saga_core.errors import OwnedElsewhere, QuotaExceeded
 from saga_core.messages import flatten
 from saga_core.play import PendingTurn
 from saga_core.ports import ChatPart, ExtraPart, Usage
@@ -61,9 +61,9 @@ async def admit(tenancy: Tenancy, key_id: str, turns: int, reading: Callable[[],
     taken = await tenancy.admit(key_id, turns)
     try:
         return await reading()
-    except OwnedElsewhere:
+    except (OwnedElsewhere, QuotaExceeded):  # the server that owns the session counts the turn, or no model is called
         if tenancy.access is not None:
-            await tenancy.access.give_back(taken)  # the server that owns the session counts the turn
+            await tenancy.access.give_back(taken)
         raise
 
 

@@ -154,6 +154,16 @@ async def test_sessions(admin: Client) -> None:
     assert (await mina.chat(words("A third."), headers={"X-SAGA-Session": "three"})).status == 200
 
 
+async def test_a_turn_that_begins_one_session_too_many_counts_nowhere(admin: Client, upstream: Upstream) -> None:
+    mina = await player(admin, sessions="1", turns_a_minute="3")
+    assert (await mina.chat(words("This is one."), headers={"X-SAGA-Session": "one"})).status == 200
+    for _ in range(4):
+        refused(await mina.chat(words("This is two."), headers={"X-SAGA-Session": "two"}), "sessions")
+    assert (await mina.chat(words("I go on."), headers={"X-SAGA-Session": "one"})).status == 200
+    used = await use(mina)
+    assert used["turns"] == used["turns_in_minute"] == len(upstream.requests) == 2
+
+
 async def test_bytes(admin: Client) -> None:
     mina = await player(admin, bytes="1000")
     holdings = admin.server.saga.parts.admission.access.meter.holdings
