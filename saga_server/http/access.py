@@ -217,7 +217,12 @@ def _check_host(request: web.Request, server: ServerConfig, admin: bool) -> None
     """Refuse a foreign Host header, which a page of another site sends after DNS rebinding.
 
     Chat also accepts names that other machines and containers use for this one, if they cannot be registered publicly.
+    A request line with another host is refused, too, because a proxy may have judged by the other one.
     """
+    target, host = request.raw_path, request.headers.get("Host", "")
+    named = target.partition("://")[2].partition("/")[0]
+    if not target.startswith(("/", "*")) and named.lower() != host.lower():
+        raise RequestError(f"Host: {host[:80]!r} is not the host of the request line, {named[:80]!r}", param="Host")
     if server.api_keys and request.host and not _host_of(request.host):
         raise RequestError(f"Host: {request.host[:80]!r} is no name with or without a port", param="Host")
     if server.api_keys or request.path in _OPEN:

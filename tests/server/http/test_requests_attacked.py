@@ -83,8 +83,26 @@ class TestNames:
             assert answer.startswith(b"HTTP/1.1 403 ") and b"Access-Control-Allow-Origin" not in answer
 
     async def test_a_whole_address_in_the_request_line_counts(self, offline: Client) -> None:
-        answer = await send_raw(offline, head("GET http://evil.example/api/status HTTP/1.1", "Host: localhost"))
+        answer = await send_raw(offline, head("GET http://evil.example/api/status HTTP/1.1", "Host: evil.example"))
         assert answer.startswith(b"HTTP/1.1 403 ")
+
+    @pytest.mark.parametrize("keys", [[], ["k" * 20]])
+    async def test_and_names_the_same_host(self, serve: Serve, keys: list[str]) -> None:
+        async with serve(server={"api_keys": keys}) as client:
+            lines = [f"Authorization: Bearer {key}" for key in keys]
+            for target, host in (
+                ("http://evil.example/api/status", "localhost"),
+                ("http://localhost/api/status", "evil.example"),
+                ("http://a:b@localhost/api/status", "localhost"),
+                ("http://localhost:80/api/status", "localhost:81"),
+                ("http://localhost?/api/status", "localhost"),
+            ):
+                answer = await send_raw(client, head(f"GET {target} HTTP/1.1", f"Host: {host}", *lines))
+                assert answer.startswith(b"HTTP/1.1 400 "), (target, host, answer)
+            for host in ("localhost", "LOCALHOST:8765"):
+                target = f"http://{host.lower()}/api/status"
+                answer = await send_raw(client, head(f"GET {target} HTTP/1.1", f"Host: {host}", *lines))
+                assert answer.startswith(b"HTTP/1.1 200 "), (host, answer)
 
 
 READ_IN_TWO_WAYS = [
