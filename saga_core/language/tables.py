@@ -759,7 +759,8 @@ class ClockWords(Table):
     day_number: Pattern = NEVER
     """A day counted from the first, with the group ``day``."""
     date: Pattern = NEVER
-    """The same, where it is a length of time unless an hour or a part of the day follows."""
+    """The same, where it is a length of time unless an hour or a part of the day follows. In a plan it may stand alone,
+    or with what makes of it the latest day, in the group ``by``."""
     days_ahead: Mapping[str, int] = _NO_NUMBERS
     """Patterns of days by how far they are ahead: today 0, tomorrow 1. The first that is found counts."""
     weeks_ahead: Mapping[str, int] = _NO_NUMBERS

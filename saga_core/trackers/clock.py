@@ -16,7 +16,7 @@ _SHORT_DAY = 3
 """The most letters of a day's name that is cut short."""
 _UNITS = (_WEEK * DAY, DAY, HOUR, 1)
 _AT = re.compile(
-    r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h]\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
+    r"(?<![\d:])(?P<hour>[01]?\d|2[0-4])\s{0,2}[:h](?!\s\d{1,2}:)\s{0,2}(?P<minute>[0-5]\d)(?!\d)\s{0,2}(?P<half>[ap]\.?m\b)?"
 )
 _DOTTED = r"(?<![\d.,$€£])(?P<hour>[01]?\d|2[0-4])\.(?P<minute>[0-5]\d)(?![\d.])"
 _HALVES = re.compile(r"(?<=\d)\s{0,2}[ap]\.?m\b\.?")
@@ -41,7 +41,7 @@ def read_time(
         at, _ = read_time(week_before, now, first, own, about)
         return (at + _WEEK * DAY if at is not None else None), None
     hour = _hour_in(plain, about)
-    day = _day_in(plain)
+    day = _day_in(plain, None if about is None else now // DAY + 1)
     if day is not None:
         return (day - 1) * DAY + (
             hour if hour is not None else now % DAY if (day - 1) * DAY == now - now % DAY else 0
@@ -75,9 +75,16 @@ def end_of_day_in(text: str, now: int) -> int | None:
     return (now // DAY + 1) * DAY - 1 if _ahead(_plain(text), "days_ahead") == 0 else None
 
 
+def is_days_ahead(text: str) -> bool:
+    """Whether a text says by its name that a day is ahead: ``tomorrow``, and ``第二天``, which may stand for day 2."""
+    return bool(_ahead(_plain(text), "days_ahead"))
+
+
 def is_relative(text: str) -> bool:
-    """Whether a text names a time by how far ahead it is: ``tomorrow``, ``in two days``, and not ``Saturday``."""
+    """Whether a plan's time says how far ahead it is: ``tomorrow``, ``in two days``; not ``Saturday`` or ``17일``."""
     plain = _plain(text)
+    if _day_in(plain, 1) is not None:
+        return False
     ahead = (_ahead(plain, row) for row in ("days_ahead", "weeks_ahead"))
     return any(each is not None for each in ahead) or _passed(_without_hours(plain)) is not None
 
@@ -201,23 +208,29 @@ def _part_beside(before: str, after: str) -> int | None:
     return None
 
 
-def _day_in(plain: str) -> int | None:
-    """The day that a text counts from the first: ``day 3``, and ``3일`` directly before an hour."""
+def _day_in(plain: str, today: int | None = None) -> int | None:
+    """The day that a text counts from the first: ``day 3``, and ``3일`` directly before an hour.
+
+    ``today`` is the day on which something is planned. Then ``14일까지`` is that day, and so is ``17일`` alone unless
+    it is past.
+    """
     for language in every():
-        found = re.search(language.clock.day_number, plain) or _date(plain, language)
+        found = re.search(language.clock.day_number, plain) or _date(plain, language, today)
         if found is not None and int(found["day"]):
             return int(found["day"])
     return None
 
 
-def _date(plain: str, language: Language) -> re.Match[str] | None:
+def _date(plain: str, language: Language, today: int | None) -> re.Match[str] | None:
     found = re.search(language.clock.date, plain)
     if found is None or plain.startswith(("+", "-")):
         return None
     weekday = "|".join(language.clock.weekdays)
     rest = re.sub(rf"^\W{{0,3}}(?:{weekday})?\W{{0,3}}", "", plain[found.end() :])
     hours = (_AT, _hours(language), *map(re.compile, language.clock.parts))
-    return found if any(hour.match(rest) for hour in hours) else None
+    ends = plain[found.end() :].lstrip()[:1] in ("", ",", "(")
+    due = today is not None and (found.groupdict().get("by") or (ends and int(found["day"]) >= today))
+    return found if due or any(hour.match(rest) for hour in hours) else None
 
 
 def _ahead(plain: str, row: str) -> int | None:

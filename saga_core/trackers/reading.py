@@ -102,7 +102,8 @@ def _time(tracker: Tracker, text: str, now: int) -> tuple[int | None, int | None
     if head != text and (re.search(r"\d:\d\d", head) or text[:1] == "+"):
         texts.insert(0, head)
     figures = _in_figures(text)
-    texts.insert(len(texts) if text.isascii() or figures == text else 0, figures)
+    as_said = text.isascii() or figures == text or clock.is_days_ahead(text)
+    texts.insert(len(texts) if as_said else 0, figures)
     for each in texts:
         at, by = clock.read_time(each, now, first_day(tracker), week(tracker))
         if at is not None or by is not None:

@@ -414,6 +414,18 @@ async def test_a_tracker_of_a_person_that_is_left_empty_is_no_fault_whoever_is_h
         ("repay Jules (a week from Friday, 19:00)", "Day 12, Friday, 19:00"),
         ("the ball (tomorrow week)", "Day 9, Tuesday"),
         ("the ball (in a week)", "Day 8, Monday"),
+        ("repay Jules (next day 08:00)", "Day 2, Tuesday"),
+        ("repay Jules (market day 14:00)", "Day 1, Monday, 14:00"),
+        *((f"빚 ({when})", "Day 17, Wednesday") for when in ("17일", "17일까지", "17일에", "17일, 장날")),
+        *(
+            (f"빚 ({when})", "Day 18, Thursday")
+            for when in ("17일 뒤", "17일 안에", "17일 이내", "+17일", "보름 이틀 뒤")
+        ),
+        *(
+            (f"借金 ({when})", "Day 17, Wednesday")
+            for when in ("17日", "17日まで", "17日までに", "17日に", "17号", "17日之前")
+        ),
+        *((f"借金 ({when})", "Day 18, Thursday") for when in ("17日後", "17日以内", "17天后", "17天", "17日内")),
         ("만찬 (내일 일곱 시)", "Day 2, Tuesday, 19:00"),
         ("산책 (내일 3시)", "Day 2, Tuesday, 15:00"),
         ("夕食 (明日七時半)", "Day 2, Tuesday, 19:30"),
@@ -426,6 +438,24 @@ async def test_a_plan_is_due_at_the_hour_that_its_words_mean(saga: Saga, chat: F
     assert chat.last is not None
     (row,) = (await saga.views.describe(chat.last.session.id))["threads"]
     assert row["when"].removesuffix(", 08:00") == due
+
+
+@pytest.mark.parametrize(
+    ("when", "due"),
+    [
+        ("20일", "Day 20, Saturday"),
+        ("14일까지", "Day 14, Sunday"),
+        ("14일", "Day 31, Wednesday"),
+        ("17일", "Day 17, Wednesday"),
+    ],
+)
+async def test_a_day_without_a_length_is_one_to_come_unless_it_is_said_to_be_the_last(
+    saga: Saga, chat: Frontend, when: str, due: str
+) -> None:
+    await told(chat, "one", f"time: day 17 08:00\nplans: [+빚을 갚는다 ({when})]")
+    assert chat.last is not None
+    (row,) = (await saga.views.describe(chat.last.session.id))["threads"]
+    assert row["when"].partition(" (")[0].removeprefix("overdue: ") == due
 
 
 @pytest.mark.parametrize(
@@ -484,6 +514,8 @@ async def test_a_person_in_parentheses_owes_it_and_is_no_time(saga: Saga, chat: 
         ("모레", True),
         ("明後日", True),
         ("三天后", True),
+        ("17일", False),
+        ("17日まで", False),
         ("Saturday 19:00", False),
         ("when Mina returns", False),
         ("after the war", False),

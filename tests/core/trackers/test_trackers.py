@@ -127,6 +127,7 @@ MONDAY_8 = 480
         ("3일 후", "Day 4, Thursday, 08:00"),
         ("사흘 뒤", "Day 4, Thursday, 08:00"),
         ("토요일", "Day 6, Saturday, 08:00"),
+        *((text, "Day 2, Tuesday, 20:00") for text in ("第二天晚上8点", "第二天晚上八点", "翌晚20:00")),
         ("오후 3시", "Day 1, Monday, 15:00"),
         ("3日後", "Day 4, Thursday, 08:00"),
         ("翌朝", "Day 2, Tuesday, 08:00"),
@@ -171,6 +172,13 @@ def test_a_clock_reads_days_hours_and_lengths_of_time(text: str, shown: str) -> 
     reading = read_value(TIME, text, MONDAY_8)
     now = reading.value if reading.value is not None else MONDAY_8 + reading.by
     assert shown_value(TIME, now) == shown
+
+
+@pytest.mark.parametrize(
+    "text", ["第二天", "第二日早上", "第二天早上八点", "next day 08:00", "翌日8:00", "이튿날 8:00"]
+)
+def test_the_next_day_is_that_of_the_day_that_it_is(text: str) -> None:
+    assert shown_value(TIME, read_value(TIME, text, 9 * 1440 + 540).value) == "Day 11, Thursday, 08:00"
 
 
 POUNDS = Tracker(name="cash", kind=TrackerKind.MONEY, steps=((1, "pence"), (100, "pounds")))
@@ -601,6 +609,25 @@ def test_the_minutes_of_an_hour_are_no_length_of_time(told: str, day: int, hour:
             ("明晚", 1, "20:00"),
         ),
         *((text, 2, "08:00") for text in ("the day after tomorrow", "明後日", "后天", "모레")),
+        *((text, 1, "08:00") for text in ("next day 08:00", "the next day, 8 am", "the following day 08:00")),
+        *(
+            (text, 1, "08:00")
+            for text in ("the day after, 08:00", "next day 8 o'clock", "the next day 8 in the morning")
+        ),
+        *(
+            (text, 1, "19:00")
+            for text in ("next evening", "the following evening 19:00", "next day 7pm", "next day 19.00")
+        ),
+        *(
+            (text, 1, "08:00")
+            for text in ("익일 08:00", "이튿날 아침", "翌日8時", "次の朝", "あくる日8:00", "明くる朝")
+        ),
+        *((text, 1, "08:00") for text in ("隔天 08:00", "次晨", "第二日早上", "翌早8点", "轉天08:00")),
+        *((text, 2, "08:00") for text in ("다다음 날", "翌々日8:00")),
+        *((text, 3, "08:00") for text in ("글피", "明々後日", "大后天")),
+        *((text, 2, "08:00") for text in ("day 3 08:00", "day 3: 08:00", "next day (day 3), 08:00")),
+        ("market day 14:00", 0, "14:00"),
+        *((text, 1, "22:00") for text in ("翌晩", "the next night")),
         ("this morning", 0, "09:00"),
         *((text, 7, "08:00") for text in ("next week", "다음 주", "来週", "下周")),
         *((text, 8, "08:00") for text in ("next week Tuesday", "Tuesday next week", "다음 주 화요일", "来週の火曜日")),
