@@ -563,12 +563,16 @@ def _with_commas(threads: Seq) -> Seq:
     """A list of threads, in which a part without a sign, news or quotes that begins in the middle of a sentence belongs
     to the thread before it, whose comma was not quoted: ``[+buy flour, with Mina (Monday)]``.
 
-    That is one that begins with a preposition or a conjunction, or with a small letter behind a thread with a plus.
+    That is one that begins with a preposition or a conjunction, or with a small letter behind a thread with a plus, or
+    whose quote the thread before it has begun.
     """
     items: list[Node] = []
     for item in threads.items:
         last = items[-1] if items else None
         if isinstance(item, Scalar) and isinstance(last, Scalar) and not (item.quoted or last.quoted):
+            if last.text.count('"') % 2 or last.text.count("“") > last.text.count("”"):
+                items[-1] = Scalar(f"{last.text}, {item.text}")
+                continue
             begins_none = item.text[:1] not in tuple(_SIGNS) and not re.search("[:：]", _REMARK.sub("", item.text))
             opens = last.text[:1] == "+" and _REMARK.search(last.text) is None
             if begins_none and (_goes_on(item.text) or (opens and not item.text[:1].isupper())):

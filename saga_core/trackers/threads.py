@@ -15,6 +15,8 @@ from saga_core.trackers.tracker import LONGEST_TEXT
 _REMARKS = re.compile(r"(?P<name>.*?\S)\s*(?P<remarks>(?:[(（][^()（）]*[)）]\s*)+)(?P<rest>.*)", re.DOTALL)
 _NEWS = re.compile(r"(?P<name>[^:：]*[^:：\s])\s*[:：]\s*(?P<news>\S.*)", re.DOTALL)
 _BETWEEN = re.compile(r"(?P<one>.*\S)\s*(?:->|=>|→|⇒)\s*(?P<other>\S.*)")
+_THREADS = re.compile(r"""(?:[(（][^()（）\n]*[)）]|"[^"\n]*"|“[^“”\n]*”|[「『][^「」『』\n]*[」』]|[^;；\n])+""")
+"""The threads of one text. A semicolon in parentheses or quotes does not end one."""
 LONGEST_NAME = 120
 
 
@@ -48,7 +50,7 @@ def read_threads(values: Sequence[str]) -> Iterator[ThreadReport]:
     Joon``.
     """
     for value in values:
-        for part in re.split(r"[;；\n]", value):
+        for part in _THREADS.findall(value):
             found = _read(part.strip())
             if found is not None:
                 yield found
@@ -70,7 +72,7 @@ def _read(text: str) -> ThreadReport | None:
     if sign in tuple("-−–") or (not sign and squash(news) in _ended()):
         return ThreadReport(name, Move.CLOSE, clean_name(news or remark)[:LONGEST_TEXT])
     whens, one, other = [], "", ""
-    for piece in (each.strip() for each in re.split(r"[,，、]", remark)):
+    for piece in (each.strip() for each in re.split(r"[,，、;；]", remark)):
         between = _BETWEEN.fullmatch(piece)
         if between is not None:
             one, other = between["one"], between["other"]
