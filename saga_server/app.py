@@ -45,6 +45,7 @@ from saga_server.http import (
     only_header_text,
     prepare_forwarding,
     share_with_origin,
+    uninvited,
 )
 from saga_server.process import Current, Helper, LogTail, Metrics, Readiness, Reloading
 from saga_server.web import web_routes
@@ -99,7 +100,10 @@ def make_app(
     app.on_response_prepare.append(share_with_origin)
     app.on_response_prepare.append(add_request_id)
     app.on_response_prepare.append(only_header_text)
-    app.add_routes([*admin_routes(), *web_routes(), *door_routes(doors)])
+    routes = [*admin_routes(), *web_routes(), *door_routes(doors)]
+    for route in routes:
+        route.kwargs["expect_handler"] = uninvited
+    app.add_routes(routes)
     return app
 
 

@@ -15,7 +15,7 @@ from saga_server.http.app_keys import (
     choose_engine,
     saga_of,
 )
-from saga_server.http.bodies import BODY, LIMIT
+from saga_server.http.bodies import BODY, LIMIT, uninvited
 from saga_server.http.callers.auditing import ACTION, BY_TOOL, Action, audited, saga_id
 from saga_server.http.callers.identity import BEARER, KEY_REQUIRED, Bearer
 from saga_server.http.callers.redaction import mask_of
@@ -195,5 +195,6 @@ __all__ = [
     "to_json",
     "tool_call",
     "typed",
+    "uninvited",
     "wrong_kind",
 ]

@@ -10,7 +10,7 @@ import zlib
 from io import BytesIO
 from typing import Final
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from saga_server.http.errors import RequestError
 
@@ -24,12 +24,26 @@ _SLICE = 1 << 18
 """Bytes that are unpacked in one step."""
 
 
+async def uninvited(request: web.Request) -> None:
+    """Handle ``Expect`` without asking for the body, which ``receive`` does when it is known who sends it."""
+    if request.version == HttpVersion11 and not _waits(request):
+        raise web.HTTPExpectationFailed
+
+
+def _waits(request: web.Request) -> bool:
+    return request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue"
+
+
 async def receive(request: web.Request) -> bytes:
     """Receive the whole body as sent. Raises ``RequestError`` (413) as soon as it is too large."""
     limit, size = request.app[LIMIT], 0
     declared = request.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
+    if _waits(request):
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        await request.writer.drain()
+        request.writer.output_size = 0  # aiohttp takes anything else for a reply that has begun
     whole = BytesIO()  # not a list, because joining its parts would hold the interpreter's lock
     while chunk := await request.content.readany():
         whole.write(chunk)

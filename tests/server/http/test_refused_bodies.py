@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import zlib
 from functools import cache
@@ -104,3 +105,42 @@ async def test_a_second_authorization_is_refused(serve: Serve) -> None:
         for lines in (b"Authorization: Bearer x\r\nAuthorization: Bearer " + b"k" * 20,):
             answer = await send_raw(client, head + lines + b"\r\n\r\n")
             assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+EXPECTING = f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-Continue\r\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "status"), [("", 401), ("Authorization: Bearer none\r\n", 401), ("Origin: https://evil.example\r\n", 403)]
+)
+async def test_no_body_is_asked_for_that_is_not_read(serve: Serve, lines: str, status: int) -> None:
+    async with serve(server={"api_keys": ["k" * 20]}) as client:
+        raw = f"{EXPECTING}{lines}Content-Length: 50000000\r\n\r\n".encode()
+        answer = await send_raw(client, raw, until=b'"code"')
+        assert answer.startswith(f"HTTP/1.1 {status} ".encode())
+
+
+@pytest.mark.parametrize("size", [50_000_000, 2 << 20])
+async def test_nor_one_that_is_too_large(serve: Serve, size: int) -> None:
+    async with serve(server={"max_body_mb": 1}) as client:
+        answer = await send_raw(client, f"{EXPECTING}Content-Length: {size}\r\n\r\n".encode(), until=b'"code"')
+        assert answer.startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("body", [b'{"model": "m", "messages": [{"role": "user", "content": "hi"}]}', b"{"])
+async def test_one_that_is_read_is_asked_for(serve: Serve, body: bytes) -> None:
+    async with serve(server={"api_keys": ["k" * 20]}) as client:
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.server.port)
+        lines = f"Authorization: Bearer {'k' * 20}\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        writer.write((EXPECTING + lines).encode())
+        async with asyncio.timeout(20):
+            assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+            writer.write(body)
+            answer = await reader.read()
+        writer.close()
+        assert answer.startswith(b"HTTP/1.1 400 " if body == b"{" else b"HTTP/1.1 200 ")
+
+
+async def test_another_expectation_is_refused(offline: Client) -> None:
+    raw = f"{EXPECTING.replace('100-Continue', 'more')}Content-Length: 2\r\nConnection: close\r\n\r\n{{}}".encode()
+    assert (await send_raw(offline, raw)).startswith(b"HTTP/1.1 417 ")
