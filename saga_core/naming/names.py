@@ -21,6 +21,7 @@ from saga_core.language import (
     languages_in,
     match_text,
     mentions,
+    particle_stems,
     simplified,
 )
 from saga_core.model import Entity, Event, Introduced, Kind, WorldState, deltas
@@ -461,8 +462,16 @@ class Names:
     def owner_in(self, name: str) -> tuple[str, str | None]:
         """A thing's name without the remark that names its owner, and the owner's id: ``루비 눈 (카이)``."""
         remark = remarked(name)
-        who = self.find(Kind.CHARACTER, remark[1]) if remark is not None else None
+        who = self.find(Kind.CHARACTER, remark[1]) if remark is not None and self._is_bare(remark[1]) else None
         return (remark[0], who) if remark is not None and who is not None else (name, None)
+
+    def _is_bare(self, name: str) -> bool:
+        """Whether words can be a name without more around it. "Crane's" and "for Crane" tell what a thing is."""
+        if self.knows(Kind.CHARACTER, name):
+            return True
+        if caseless(name):
+            return not any(stem != name and self.find(Kind.CHARACTER, stem) for stem in particle_stems(name))
+        return not (name[:1].islower() and bare(name) == name) and not name.endswith(("'s", "’s"))
 
     def _remarked(self, name: str) -> str | None:
         """The id of the known character named in the remark behind another name: ``Madame Orlova (Teo)``."""

@@ -228,6 +228,24 @@ def test_pocket_money_in_won_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "whose"),
+    [
+        *((f"ring ({remark})", "p") for remark in ("Old Mara's", "for Old Mara", "stolen from Old Mara", "from Mara")),
+        *((f"반지 ({remark})", "p") for remark in ("에르겐의", "에르겐에게", "에르겐의 것", "에르겐으로부터")),
+        *(("ring (Old Mara)", "m1"), ("ring (the goblin king Krook)", "k"), ("반지 (에르겐 님)", "e")),
+    ],
+)
+def test_a_remark_tells_who_gained_a_thing_only_where_it_is_a_name_and_no_more(said: str, whose: str) -> None:
+    """What more it tells, whose the thing was or for whom it is, belongs to the thing's name."""
+    kept = said if whose == "p" else said.partition(" ")[0]
+    state = after(STATE, f"items_gained: [{said}]")
+    assert hands(state, whose)[kept] == 1
+    assert kept not in hands(after(state, f"items_lost: [{said}]"), whose)
+    plain = after(state, f"items_transferred: [{{item: {said.partition(' ')[0]}, from: {state.name(whose)}, to: 크룩}}]")
+    assert kept in hands(plain, "k")
+
+
+@pytest.mark.parametrize(
     "unknown",
     "unknown,?,???,someone,미상,알 수 없음,누군가,不明,誰か,未知,某人,不明（盗まれた）,Unknown (the thief)".split(","),
 )
