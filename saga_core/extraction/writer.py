@@ -57,6 +57,7 @@ from saga_core.model import (
 from saga_core.naming import (
     Evidence,
     Names,
+    is_form_of,
     is_last_part,
     is_of_kind,
     is_particular,
@@ -702,6 +703,7 @@ class _Reports:
         new = set(map(squash, (fields.location or "", *things, *handed)))
         for status in fields.status_changes:
             character = self.names.find(Kind.CHARACTER, status.name)
+            character = None if self._is_hers(character, status, new) else character
             if character is None and (
                 squash(status.name) in new
                 or self.names.find(Kind.ITEM, status.name)
@@ -723,6 +725,15 @@ class _Reports:
             before = now.get(who) or str((known.get("status") if known is not None else None) or "")
             now[who] = beside(before, status_of(told))
             yield deltas.StatusChanged(who, now[who])
+
+    def _is_hers(self, who: str | None, status: StatusChange, new: set[str]) -> bool:
+        """Whether a status is that of a place or a thing whose name goes on behind somebody's: 오 영감 전당포."""
+        known, name = self.state.entities.get(who or ""), squash(status.name)
+        if known is None or any(is_form_of(status.name, each) for each in known.names):
+            return False
+        is_kept = any(self.names.knows(kind, status.name) for kind in (Kind.LOCATION, Kind.ITEM)) or name in new
+        is_kept |= _BROKEN.search(status.status.casefold()) is not None
+        return is_kept and any(name.startswith(squash(each)) for each in known.names)
 
     def _is_worn_thing(self, status: StatusChange) -> bool:
         """Whether a status of somebody unknown is that of a thing, and the name may be one."""

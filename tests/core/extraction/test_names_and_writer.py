@@ -246,6 +246,26 @@ def test_a_remark_tells_who_gained_a_thing_only_where_it_is_a_name_and_no_more(s
 
 
 @pytest.mark.parametrize(
+    ("who", "place", "status", "known"),
+    [
+        ("오 영감", "오 영감 전당포", "불에 타 없어짐", "오 영감 전당포"),
+        ("오 영감", "오 영감 전당포", "팔림", "오 영감 전당포"),
+        ("오 영감", "오 영감 전당포", "불에 타 없어짐", "마을 광장"),
+        ("田中", "田中の店", "全焼", "마을 광장"),
+        ("老王", "老王店铺", "烧毁", "마을 광장"),
+    ],
+)
+def test_a_place_that_is_called_by_its_owner_has_her_name_but_not_its_state(
+    who: str, place: str, status: str, known: str
+) -> None:
+    state = after(STATE, f"location: {known}\npresent: [{who}]", "location: 어둠의 숲")
+    after_fire = after(state, f"status_changes: [{{name: {place}, status: {status}}}]")
+    assert not any(each.get("status") for each in after_fire.of_kind(Kind.CHARACTER))
+    hurt = after(state, f"status_changes: [{{name: {who}, status: 부상}}]")
+    assert [each.name for each in hurt.of_kind(Kind.CHARACTER) if each.get("status")] == [who]
+
+
+@pytest.mark.parametrize(
     "unknown",
     "unknown,?,???,someone,미상,알 수 없음,누군가,不明,誰か,未知,某人,不明（盗まれた）,Unknown (the thief)".split(","),
 )
