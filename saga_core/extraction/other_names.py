@@ -10,9 +10,13 @@ from attrs import frozen
 
 from saga_core.language import SENTENCE_TITLE, any_of, begins_about, caseless, every, frame_of, is_confided
 from saga_core.model import Event, Kind, deltas
-from saga_core.naming import Names, name_words, parts_alone, patterns_of, unmasked_in
+from saga_core.naming import Names, is_title, name_words, parts_alone, patterns_of, unmasked_in
 
 _SENTENCE = re.compile(rf"(?:{SENTENCE_TITLE}|[^.;。；!！?？\n])+[.;。；!！?？]?")
+_COMMA = re.compile(r"[,，、]")
+_TITLED = re.compile(r"(?P<name>(?P<title>[A-Z][a-z]+)(?: [A-Z][\w-]+)+)(?![\w'’-])(?: (?:of|from|in) .*)?\Z")
+"""A title and a name in Latin script, and what may stand behind them: Captain Orsel of the guard."""
+_AROUND = " ;；"
 _CLAUSE = re.compile(r"[^,，、;；:：]+")
 
 
@@ -63,7 +67,7 @@ class OtherNames:
     def told_in(self, notes: str) -> Iterator[Event]:
         """Those of whom a note says that they are the same person. Names that nobody has borne stand in the reply."""
         yield from self.nicknames_in(notes)
-        for sentence in (_since().sub("", each.strip()) for each in _SENTENCE.findall(notes)):
+        for sentence in (_since().sub("", each) for each in self._plain_sentences(notes)):
             if (really := self._really_named(sentence.strip())) is not None:
                 yield from self.revealed(*really)
                 continue
@@ -77,6 +81,18 @@ class OtherNames:
                 for part in parts:
                     if part != known[0]:
                         yield from self.revealed(known[0], part)
+
+    def _plain_sentences(self, notes: str) -> Iterator[str]:
+        """The sentences and clauses of a note, each also without what follows the name with which it begins: "Hakim
+        Reza, the young drover, is called Sparrow"."""
+        for sentence in (each.strip(_AROUND) for each in _SENTENCE.findall(notes)):
+            yield sentence
+            name, *rest = (each.strip() for each in _COMMA.split(sentence))
+            if not self.names.knows(Kind.CHARACTER, name):
+                continue
+            is_aside = bool(rest) and rest[0] == rest[0].lower() and not self.names.named_in(rest[0])
+            parts = rest if is_aside else rest[:1]
+            yield from (f"{name}{link}{part}" for part in parts for link in (", ", " "))
 
     def nicknames_in(self, notes: str) -> Iterator[Event]:
         """Those who get a nickname. It must be new, or be known only from reports of what its bearer did."""
@@ -144,7 +160,12 @@ class OtherNames:
         if not name:
             yield from self._under_other_names(sentence)
             yield from self._one_and_the_same(sentence)
-        elif other and not self.names.knows(Kind.ITEM, other) and not self.names.knows(Kind.LOCATION, other):
+        elif (
+            other
+            and not is_title(other)
+            and not self.names.knows(Kind.ITEM, other)
+            and not self.names.knows(Kind.LOCATION, other)
+        ):
             yield from self.revealed(name, self._named(other))
 
     def _under_other_names(self, sentence: str) -> Iterator[Event]:
@@ -169,14 +190,20 @@ class OtherNames:
     def _one_and_the_same(self, sentence: str) -> Iterator[Event]:
         """Two of whom a clause of the sentence tells that they are one person: 夜莺就是秦少白.
 
-        The second must be known, for what stands there may be no name. The first may occur in the texts only, but not
-        in Latin script, where "the best cook is Rosa" is such a sentence too. No report lists one person twice.
+        The second must be known or have a title, for what stands there may be no name. The first may occur in the
+        texts only, but not in Latin script, where "the best cook is Rosa" is such a sentence too. No report lists one
+        person twice.
         """
         for clause in dict.fromkeys((sentence, *_CLAUSE.findall(sentence))):
             found = next(
                 (found for pattern in patterns_of("identity") if (found := pattern.fullmatch(clause.strip()))), None
             )
             name, really = (found["name"].strip(), self._named(found["other"].strip())) if found else ("", "")
+            titled = _TITLED.match(really)
+            if titled and is_title(titled["title"]) and self.names.find(Kind.CHARACTER, titled["name"]) is None:
+                if self.names.knows(Kind.CHARACTER, name):
+                    yield from self.revealed(name, titled["name"])
+                continue
             name = self._who_also(name, really) if name else ""
             is_known = bool(really) and self.names.knows(Kind.CHARACTER, really)
             is_known &= not any({name, really} <= set(listed) for listed in self.names.lists)

@@ -241,7 +241,9 @@ def test_a_remark_tells_who_gained_a_thing_only_where_it_is_a_name_and_no_more(s
     state = after(STATE, f"items_gained: [{said}]")
     assert hands(state, whose)[kept] == 1
     assert kept not in hands(after(state, f"items_lost: [{said}]"), whose)
-    plain = after(state, f"items_transferred: [{{item: {said.partition(' ')[0]}, from: {state.name(whose)}, to: 크룩}}]")
+    plain = after(
+        state, f"items_transferred: [{{item: {said.partition(' ')[0]}, from: {state.name(whose)}, to: 크룩}}]"
+    )
     assert kept in hands(plain, "k")
 
 

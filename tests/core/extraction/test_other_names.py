@@ -245,3 +245,64 @@ def test_who_is_somebody_elses_or_not_somebody_stays_another(name: str, other: s
 )
 def test_a_note_may_tell_of_somebody_who_is_new(note: str) -> None:
     assert "Ruta" in people(play(f"location: X\npresent: [Ruta]\nnotes: {note}"))
+
+
+AROUND = [
+    ("Hakim Reza", "Sparrow", "Hakim Reza, the young drover, is called Sparrow by everyone."),
+    ("Hakim Reza", "Sparrow", "Hakim Reza, the drover, nicknamed Sparrow."),
+    ("Hakim Reza", "Sparrow", "Hakim Reza goes by Sparrow in the caravan."),
+    ("Hakim Reza", "Sparrow", "Hakim Reza is called Sparrow; he keeps the camels."),
+    (
+        "Simeon",
+        "Captain Orsel",
+        "Simeon is really Captain Orsel of the Sultan's guard, hunting a forger; Ann is silent.",
+    ),
+    ("Simeon", "Captain Orsel", "Simeon is in truth Captain Orsel; Safiya swore silence."),
+    ("Simeon", "Captain Orsel", "Simeon confesses that he is Captain Orsel of the Sultan's guard."),
+    ("Simeon", "Captain Orsel", "Simeon reveals himself as Captain Orsel of the guard."),
+    ("이막동", "까치", "이막동은 접시돌리기를 하며, 다들 까치라고 부른다."),
+    ("이막동", "까치", "다들 이막동을 까치라고 부른다."),
+    ("이막동", "까치", "이막동, 별명 까치, 접시를 돌린다."),
+    ("山本", "カササギ", "山本は軽業師で、皆からカササギと呼ばれている。"),
+    ("李四", "麻雀", "李四是车夫，大家都叫他麻雀。"),
+]
+
+
+@pytest.mark.parametrize(("name", "other", "note"), AROUND)
+def test_a_name_counts_whatever_stands_around_it(name: str, other: str, note: str) -> None:
+    """Whether the other name is new, and its bearer comes in the next turn, or both were met before."""
+    state = play(f'location: Road\npresent: [{name}]\nnotes: "{note}"', f"location: Inn\npresent: [{other}]")
+    assert people(state) == {name: (other,)}
+    assert unmasked(name, other, f'"{note}"')
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "note"),
+    [
+        ("Simeon", "Captain", "Simeon is really Captain of the guard."),
+        ("Simeon", "Captain Orsel", "Simeon is secretly Captain Orsel's spy of the guard."),
+        ("Simeon", "Captain Orsel", "Simeon is called to Captain Orsel."),
+        ("Simeon", "Owl", "Simeon, a friend of Mira, called Owl, sleeps."),
+        ("Simeon", "Owl", "Simeon, Mira, called Owl, and Tom sleep."),
+        ("이막동", "까치", "이막동은 최두칠을 까치라고 부른다."),
+        ("이막동", "까치", "이막동은 소녀를 만났는데, 다들 까치라고 부른다."),
+        ("山本", "カササギ", "山本は妹をカササギと呼ぶ。"),
+    ],
+)
+def test_a_name_that_is_somebody_elses_in_the_same_note_is_not_taken(name: str, other: str, note: str) -> None:
+    state = play(f'location: Road\npresent: [{name}]\nnotes: "{note}"')
+    assert people(state)[name] == ()
+
+
+@pytest.mark.parametrize(
+    "note", ["Player goes by Noor, a widow of Damar; Zerrin keeps the letter.", "Player is disguised as Noor of Damar."]
+)
+def test_what_is_given_to_the_player_under_a_false_name_is_the_players(note: str) -> None:
+    told = "From now on you are Noor, a widow of Damar."
+    state = opening_state(EMPTY_WORLD, "root")
+    gift = "items_transferred: [{item: gold ring, from: Prince Daud, to: Noor}]"
+    for depth, block in enumerate((f'location: Shop\npresent: [Zerrin]\nnotes: "{note}"', gift), 1):
+        delta = read_delta(read_reply(f"{told}\n\n```state\n{block}\n```"), state, told=told)
+        state = fold(state, delta, turn=f"t{depth}", depth=depth)
+    assert [state.name(thing) for thing in state.belongings[state.player]] == ["gold ring"]
+    assert set(people(state)) == {"Zerrin", "Prince Daud"}
