@@ -57,12 +57,14 @@ from saga_core.model import (
 from saga_core.naming import (
     Evidence,
     Names,
+    alike,
     is_form_of,
     is_last_part,
     is_of_kind,
     is_particular,
     last_word,
     may_be_somebody,
+    name_words,
     owner_of,
     parts_alone,
     remarked,
@@ -720,11 +722,23 @@ class _Reports:
             unmasked = list(self._other_names().in_remark(status.name, remark))
             yield from unmasked
             told = said if unmasked else status.status
-            who = self.names.ensure(Kind.CHARACTER, status.name)
+            is_dead = character is None and status_of(told) == DEAD
+            who = (self._fallen(status.name) if is_dead else None) or self.names.ensure(Kind.CHARACTER, status.name)
             known = self.state.entities.get(who)
             before = now.get(who) or str((known.get("status") if known is not None else None) or "")
             now[who] = beside(before, status_of(told))
             yield deltas.StatusChanged(who, now[who])
+
+    def _fallen(self, name: str) -> str | None:
+        """Of several whom the name of a dead person may mean, the one who was here and whom the report no longer lists:
+        "the cook Hakim" is Hakim Osei, if Hakim Reza is there."""
+        present = None if name in (self.fields.present or ()) else self._present()
+        word = last_word(name) if caseless(name) else name
+        forms = {word, *map(word.removesuffix, name_words("endearments"))}
+        people = [each for each in self.state.of_kind(Kind.CHARACTER) if not each.dead and each.id != self.state.player]
+        fits = [each.id for each in people if any(alike(form, known) for form in forms for known in each.names)]
+        gone = [each for each in fits if each not in (present or ())]
+        return gone[0] if present and len(gone) == 1 < len(fits) and gone[0] in self.state.present else None
 
     def _is_hers(self, who: str | None, status: StatusChange, new: set[str]) -> bool:
         """Whether a status is that of a place or a thing whose name goes on behind somebody's: 오 영감 전당포."""

@@ -306,3 +306,22 @@ def test_what_is_given_to_the_player_under_a_false_name_is_the_players(note: str
         state = fold(state, delta, turn=f"t{depth}", depth=depth)
     assert [state.name(thing) for thing in state.belongings[state.player]] == ["gold ring"]
     assert set(people(state)) == {"Zerrin", "Prince Daud"}
+
+
+@pytest.mark.parametrize(
+    ("met", "dead", "report", "here"),
+    [
+        (("Hakim Osei", "Hakim Reza"), "Hakim Osei", "the cook Hakim", ("Hakim Reza",)),
+        (("김막동", "이막동"), "김막동", "북 치는 막동이", ("이막동",)),
+        (("Hakim Osei", "Hakim Reza"), "the baker Hakim", "the baker Hakim", ("Hakim Osei", "Hakim Reza")),
+        (("Hakim Osei", "Hakim Reza"), "the cook Hakim", "the cook Hakim", ()),
+        (("Hakim Osei", "Ann Reza"), "the cook Omar", "the cook Omar", ("Ann Reza",)),
+    ],
+)
+def test_of_two_of_one_name_the_dead_one_is_who_is_no_longer_listed(
+    met: tuple[str, ...], dead: str, report: str, here: tuple[str, ...]
+) -> None:
+    died = f"present: [{', '.join(here)}]\nstatus_changes: [{{name: {report}, status: dead}}]"
+    state = play(f"location: X\npresent: [{', '.join(met)}]", died)
+    assert [each.name for each in state.of_kind(Kind.CHARACTER) if each.dead] == [dead]
+    assert set(people(state)) == {*met, dead}
