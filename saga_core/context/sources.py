@@ -39,6 +39,7 @@ from saga_core.context.source import NOTHING_GIVEN, Given
 from saga_core.language import (
     Labels,
     any_of,
+    confesses,
     content_words,
     fold_name,
     frame_of,
@@ -485,12 +486,14 @@ def _learned_at(
     scene: Scene,
 ) -> Iterator[int]:
     """Yield the turns (depth) after a fact that say that somebody learned or read it, and name the others whom it is
-    about: "Mina reads the letter", of a letter that says more."""
+    about: "Mina reads the letter", of a letter that says more; or that she told of them who they are."""
     names, about, own = scene.state.entities[who].names, fact.about - {who}, _own(found.text, people)
-    for depth, text, folded in later:
-        if depth > found.depth and any(word in folded for word in own) and any(name in text for name in names):
-            said = (each for each in sentences_of(text) if learns(each, names))
-            if any(about <= named(each, people) and not own.isdisjoint(content_words(each)) for each in said):
+    for depth, text, _ in later:
+        if depth > found.depth and any(name in text for name in names):
+            said = [each for each in sentences_of(text) if about <= named(each, people)]
+            shared = [each for each in said if not own.isdisjoint(content_words(each))]
+            told = (said if about else shared) if fact.kind == BOND else ()
+            if any(learns(each, names) for each in shared) or any(confesses(each, names) for each in told):
                 yield depth
 
 

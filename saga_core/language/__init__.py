@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from saga_core.language.debts import (
         Says,
         as_it_stands,
+        confesses,
         frame_of,
         is_confided,
         is_debt,
@@ -124,6 +125,7 @@ __all__ = [
     "caseless",
     "caseless_letter",
     "clean_name",
+    "confesses",
     "content_words",
     "detect",
     "ends_word",

@@ -140,9 +140,18 @@ def _that() -> re.Pattern[str]:
 def learns(text: str, names: Sequence[str]) -> bool:
     """Whether a text says that somebody with these names was told, or has learned of it: Morag told Roz that her father
     is ill."""
+    return _is_said_of(text, names, _learning(tuple(names)))
+
+
+def confesses(text: str, names: Sequence[str]) -> bool:
+    """Whether somebody with these names says in a text who somebody is: Roz admits that Tom is her brother."""
+    return _is_said_of(text, names, _confessing(tuple(names)))
+
+
+def _is_said_of(text: str, names: Sequence[str], learning: re.Pattern[str]) -> bool:
     if not any(mentions(text, each) for each in names):
         return False
-    learning, negation = _learning(tuple(names)), _negation()
+    negation = _negation()
     parts = (part for sentence in sentences_of(text) for part in re.split("[;；]", sentence))
     plain = (reduce(lambda said, each: each.grammar.plain(said), languages_in(part), part) for part in parts)
     found = ((part, learning.search(part)) for part in plain)
@@ -153,6 +162,12 @@ def learns(text: str, names: Sequence[str]) -> bool:
 def _learning(names: tuple[str, ...]) -> re.Pattern[str]:
     named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
     return re.compile("|".join(f"(?:{each.story.learning(named)})" for each in every()), re.I)
+
+
+@lru_cache(maxsize=256)
+def _confessing(names: tuple[str, ...]) -> re.Pattern[str]:
+    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
+    return re.compile("|".join(f"(?:{each.story.confessing(named)})" for each in every()), re.I)
 
 
 @cache

@@ -628,6 +628,8 @@ class StoryWords(Table):
     """A clause about something that few are told: a confession, a secret, who somebody really is."""
     informed: Pattern = NEVER
     """NAMED was told something, or has learned it."""
+    confessed: Pattern = NEVER
+    """NAMED says who somebody is."""
     beast: Pattern = NEVER
     """A text says that NAMED is one of BEASTS."""
     beasts: Pattern = NEVER
@@ -708,6 +710,10 @@ class StoryWords(Table):
     def learning(self, named: str) -> str:
         """A pattern of the character being told something, or learning it."""
         return self.informed.replace("NAMED", named)
+
+    def confessing(self, named: str) -> str:
+        """A pattern of the character saying who somebody is."""
+        return self.confessed.replace("NAMED", named)
 
     def done_by(self, named: str) -> str:
         """A pattern of the character having done what a statement tells."""

@@ -363,6 +363,10 @@ async def test_whoever_does_it_with_another_knows_a_secret(secret: str) -> None:
         assert [each["knows"] for each in facts] == [True]
 
 
+SISTER = ("Nell", "Mina", "Mina is really Ivo's sister; Nell overheard it")
+여동생 = ("넬리", "미나", "사실은 이보의 여동생이 미나다")
+妹 = ("ネル", "ミナ", "実はイヴォの妹はミナだ")
+妹妹 = ("奈儿", "米娜", "其实伊沃的妹妹就是米娜")
 LETTER = ("Nell", "Mina", "The letter says that the duke's seal is forged")
 IVO = ("Nell", "Mina", "Ivo confesses to Nell alone that he is Mina's father")
 편지 = ("넬리", "미나", "편지에 따르면 공작의 인장은 위조되었다")
@@ -373,6 +377,14 @@ IVO = ("Nell", "Mina", "Ivo confesses to Nell alone that he is Mina's father")
 @pytest.mark.parametrize(
     ("told", "prose", "note", "knows"),
     [
+        (SISTER, "Fine.", "Mina admits that Ivo is her brother", True),
+        (SISTER, "Fine.", "Mina confessed to Nell that she was Ivo's kin all along", True),
+        (SISTER, "Fine.", "Mina does not admit that Ivo is her brother", False),
+        (SISTER, "Fine.", "Mina admits that she stole from Ivo", False),
+        (SISTER, "Fine.", "Nell admits that Ivo has a kinswoman", False),
+        (여동생, "그래.", "미나는 이보가 자기 오빠라고 인정했다", True),
+        (妹, "そう。", "ミナはイヴォが自分の兄だと認めた", True),
+        (妹妹, "好。", "米娜承认伊沃是她哥哥", True),
         (LETTER, "Fine.", "Mina reads the letter", True),
         (LETTER, "Mina unfolds the letter and reads it slowly.", "", True),
         (LETTER, "Fine.", "Nell told Mina about the forged seal", True),
@@ -393,7 +405,8 @@ async def test_whoever_later_reads_or_learns_it_is_not_told_as_ignorant(
     friend, who, fact = told
     async with Saga.open(memory_config(default_world=None)) as saga:
         chat = Frontend(saga, "The inn is full. Ivo sings.", "Tell a story.", "Be brief.")
-        await chat.say("In.", "All nod.", present=(friend, who, "Ivo"))
+        brother = {"넬리": "이보", "ネル": "イヴォ", "奈儿": "伊沃"}.get(friend, "Ivo")
+        await chat.say("In.", "All nod.", present=(friend, who, brother))
         await chat.say("Bye.", "She goes.", present=(friend,), npc_separated=(who,))
         await chat.say("Well?", "Hm.", present=(friend,), notes=fact)
         await chat.say("And?", prose, present=(friend, who), **({"notes": note} if note else {}))
