@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import logging
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from saga_backends.embedder.ngram import NgramEmbedder
+from saga_core import registry
 from tests.web.chromium import MISSING, chromium
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -32,6 +34,15 @@ def levels_as_they_are_at_first() -> None:
         logger = logging.getLogger(name)
         if logger.level != level:  # setting a level clears the caches of all loggers
             logger.setLevel(level)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_plugins_of_other_tests() -> Iterator[None]:
+    """The plugins of a configuration are known for the rest of the process."""
+    before = dict(registry._configured)
+    yield
+    registry._configured.clear()
+    registry._configured.update(before)
 
 
 @pytest.fixture

@@ -444,7 +444,7 @@ def _animals(state: WorldState, who: Collection[str], told: Sequence[tuple[int, 
     speak, or somebody did."""
     found = set()
     informed = {id_ for audience in state.audiences.values() for id_ in audience.told}
-    for id_ in frozenset(who) - informed:
+    for id_ in (frozenset(who) & state.entities.keys()) - informed:  # who was merged may still be named in the audience
         names = state.entities[id_].names
         texts = [text for _, text, _ in told if any(name in text for name in names)]
         is_animal, speaks = _called_animal(names)

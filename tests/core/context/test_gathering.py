@@ -8,6 +8,8 @@ from typing import Any
 
 from saga_core.context import ContextReader, Piece, Scene, Section, TurnContext
 from saga_core.context.source import NOTHING_GIVEN, Given
+from saga_core.context.sources import _animals
+from saga_core.model import WorldState
 from tests.core.context.reading_stage import WordCounter, ask
 
 
@@ -105,3 +107,8 @@ async def test_one_that_needs_another_runs_after_it() -> None:
     context = await _read(source, Needs(), Readies())
     assert [piece.text for piece in context.pieces][:1] == ["It was there."]
     assert context.late == () and source.tasks != [asyncio.current_task()]
+
+
+def test_whoever_became_another_person_is_no_animal() -> None:
+    """An audience may still name who was merged."""
+    assert _animals(WorldState(), {"gone"}, [(1, "Pickle, a cat, purrs.", "")]) == frozenset()

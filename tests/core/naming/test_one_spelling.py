@@ -10,7 +10,7 @@ from saga_core import Saga
 from saga_core.config import load_config
 from saga_core.extraction.question import short_state
 from saga_core.language import clean_name, fold_name, match_text, mentions, spoken_name, squash
-from saga_core.maintenance.forget import _holds, _without
+from saga_core.maintenance.redaction import holds, without
 from saga_core.model import Entity, Kind, WorldState
 from saga_core.model.tree import BLANK
 from saga_core.recall import AuthoredLore, LoreMoment
@@ -112,6 +112,6 @@ def test_letters_in_circles_are_no_pictures() -> None:
 def test_forgetting(written: str, plain: str) -> None:
     name = spoken_name(clean_name(written))
     for text in (f"{plain} waits.", f"{written} waits."):
-        assert _holds({"text": text}, name) and BLANK in _without(text, name)
-        assert not _holds(_without(text, name), name)
-    assert _without("Tamar waits.", name) == ("Tamar waits." if name != "Tam" else "")
+        assert holds({"text": text}, name) and BLANK in without(text, name)
+        assert not holds(without(text, name), name)
+    assert without("Tamar waits.", name) == ("Tamar waits." if name != "Tam" else "")
