@@ -488,13 +488,18 @@ def _learned_at(
     """Yield the turns (depth) after a fact that say that somebody learned or read it, and name the others whom it is
     about: "Mina reads the letter", of a letter that says more; or that she told of them who they are."""
     names, about, own = scene.state.entities[who].names, fact.about - {who}, _own(found.text, people)
-    for depth, text, _ in later:
-        if depth > found.depth and any(name in text for name in names):
-            said = [each for each in sentences_of(text) if about <= named(each, people)]
-            shared = [each for each in said if not own.isdisjoint(content_words(each))]
-            told = (said if about else shared) if fact.kind == BOND else ()
-            if any(learns(each, names) for each in shared) or any(confesses(each, names) for each in told):
-                yield depth
+
+    def are_meant(sentence: str, shared: bool) -> bool:
+        return about <= named(sentence, people) and not (shared and own.isdisjoint(content_words(sentence)))
+
+    for depth, text, folded in later:
+        if depth <= found.depth or not any(name in text for name in names):
+            continue
+        shares, said = any(word in folded for word in own), sentences_of(text)
+        learned = shares and any(learns(each, names) and are_meant(each, True) for each in said)
+        bond = not learned and fact.kind == BOND and (bool(about) or shares)
+        if learned or (bond and any(confesses(each, names) and are_meant(each, not about) for each in said)):
+            yield depth
 
 
 def _heard(scene: Scene, who: str, depth: int) -> bool:

@@ -84,6 +84,7 @@ def call_all() -> None:
     sources._called_animal(tuple(_NAMES))
     parser._goes_on("with Mara")
     debts._learning(tuple(_NAMES))
+    debts._confessing(tuple(_NAMES))
     debts._negation()
     debts._confided()
     debts._owned("Mara")
