@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -74,18 +74,16 @@ class Extractor:
     """Those for other purposes. They are kept for what they learn of the provider."""
 
     def __attrs_post_init__(self) -> None:
-        ask = partial(ModelCall, self.chat, self.model, "extraction", self.report, greedy=self.brief)
+        ask = self._about("extraction")
         self.window_call = ask(ONCE_TIMEOUT, MAX_WINDOW_TOKENS, refuses="the turns")
         self.call = ask(ONCE_TIMEOUT if self.once else TIMEOUT, MAX_TOKENS, refuses="the turn")
 
     def call_for(self, purpose: str, max_tokens: int = MAX_TOKENS) -> ModelCall:
         """A question to the same model for another purpose, which is counted by itself."""
-        refuses = "the text"
-        return ModelCall(
-            *(self.chat, self.model, purpose, self.report, ONCE_TIMEOUT, max_tokens, refuses),
-            greedy=self.brief,
-            persists=True,
-        )
+        return self._about(purpose)(ONCE_TIMEOUT, max_tokens, refuses="the text", persists=True)
+
+    def _about(self, purpose: str) -> Callable[..., ModelCall]:
+        return partial(ModelCall, self.chat, self.model, purpose, self.report, greedy=self.brief)
 
     async def object_about(
         self,
