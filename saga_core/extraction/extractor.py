@@ -74,15 +74,15 @@ class Extractor:
     """Those for other purposes. They are kept for what they learn of the provider."""
 
     def __attrs_post_init__(self) -> None:
-        ask = self._about("extraction")
+        ask = self._calls_for("extraction")
         self.window_call = ask(ONCE_TIMEOUT, MAX_WINDOW_TOKENS, refuses="the turns")
         self.call = ask(ONCE_TIMEOUT if self.once else TIMEOUT, MAX_TOKENS, refuses="the turn")
 
     def call_for(self, purpose: str, max_tokens: int = MAX_TOKENS) -> ModelCall:
         """A question to the same model for another purpose, which is counted by itself."""
-        return self._about(purpose)(ONCE_TIMEOUT, max_tokens, refuses="the text", persists=True)
+        return self._calls_for(purpose)(ONCE_TIMEOUT, max_tokens, refuses="the text", persists=True)
 
-    def _about(self, purpose: str) -> Callable[..., ModelCall]:
+    def _calls_for(self, purpose: str) -> Callable[..., ModelCall]:
         return partial(ModelCall, self.chat, self.model, purpose, self.report, greedy=self.brief)
 
     async def object_about(

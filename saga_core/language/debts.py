@@ -148,13 +148,14 @@ def confesses(text: str, names: Sequence[str]) -> bool:
     return _is_said_of(text, names, _confessing(tuple(names)))
 
 
-def _is_said_of(text: str, names: Sequence[str], learning: re.Pattern[str]) -> bool:
+def _is_said_of(text: str, names: Sequence[str], deed: re.Pattern[str]) -> bool:
+    """Whether a sentence says the deed of somebody with these names, and does not deny it."""
     if not any(mentions(text, each) for each in names):
         return False
     negation = _negation()
     parts = (part for sentence in sentences_of(text) for part in re.split("[;；]", sentence))
     plain = (reduce(lambda said, each: each.grammar.plain(said), languages_in(part), part) for part in parts)
-    found = ((part, learning.search(part)) for part in plain)
+    found = ((part, deed.search(part)) for part in plain)
     return any(said is not None and negation.search(part[: said.end()]) is None for part, said in found)
 
 

@@ -67,7 +67,7 @@ def _texts(value: Any) -> Iterator[str]:
             yield value
     elif has(type(value)):
         for each in fields(type(value)):
-            if each.name not in _KEPT | _OF_WORLDS:
+            if each.name not in _KEPT and each.name not in _OF_WORLDS:
                 yield from _texts(getattr(value, each.name))
     elif isinstance(value, Mapping):
         yield from _texts([*value, *value.values()])
