@@ -231,7 +231,8 @@ def without_inventions(
 
     A thing is no person and no place, and hit points are none; the company holds no things, no places and nobody who
     died, and hit points change by no more than there are. ``strict`` is for small models: a thing or a person then must
-    be known, or named by the player's words or the reply, and hit points change only by a number that was said.
+    be known, or named by the player's words or the reply, and hit points change only by a number that was said. A gain
+    of just as much as is carried repeats what the question told.
     """
     fields, problems = reading.fields, list(reading.problems)
     said = f"{user}\n{reply}"
@@ -262,11 +263,15 @@ def without_inventions(
         return tuple(kept)
 
     gained, lost = carried("items_gained", fields.items_gained), carried("items_lost", fields.items_lost)
-    owned = {squash(state.name(item)) for item in state.belongings.get(state.player, {})}
+    owned = {squash(state.name(item)): had.quantity for item, had in state.belongings.get(state.player, {}).items()}
     both = {squash(item.name) for item in gained} & {squash(item.name) for item in lost}
     if both:  # it was had before and is gone, or it came and was told as passing through the hands
-        gained = tuple(item for item in gained if squash(item.name) not in both & owned)
-        lost = tuple(item for item in lost if squash(item.name) not in both - owned)
+        gained = tuple(item for item in gained if squash(item.name) not in both & owned.keys())
+        lost = tuple(item for item in lost if squash(item.name) not in both - owned.keys())
+    for item in gained if strict else ():
+        if owned.get(squash(item.name)) == item.quantity:
+            gained = tuple(each for each in gained if each is not item)
+            drop("items_gained", item.name, "it repeats what is carried")
     present = fields.present
     if present is not None:
         dead = {squash(change.name) for change in fields.status_changes if change.status == "dead"}
@@ -290,11 +295,15 @@ def without_inventions(
     if change:
         player = state.entities.get(state.player)
         most = player.get("max_hp") if player is not None else None
+        now = player.get("hp") if player is not None else None
+        moved = change - now if isinstance(now, int) else 0
+        if strict and moved and _says_number(said, abs(moved)) and not _says_number(said, abs(change)):
+            change = moved  # the answer gives the hit points, and the turn told how many were lost or healed
         if isinstance(most, int) and abs(change) > most:
             drop("hp_change", change, f"there are only {most} hit points")
             change = None
         elif strict and not _says_number(said, abs(change)):
-            if player is None or abs(change) not in (player.get("hp"), most):  # which repeats what SAGA told
+            if player is None or abs(change) not in (now, most):  # which repeats what SAGA told
                 drop("hp_change", change, "nobody said that number")
             change = None
     kept = evolve(fields, items_gained=gained, items_lost=lost, present=present, hp_change=change)

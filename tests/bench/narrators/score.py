@@ -81,11 +81,14 @@ class Tally:
         elif before:
             self.check("not invented", now["hp"] == before["hp"], f"{number}: hp {before['hp']} to {now['hp']}")
         known = (*line.gain, *line.lose, *map(str, line.money[:1]))
+        persona = " ".join(story.system).casefold()  # it is read once, beside the first turn
         for thing in things:
             if thing not in had:
                 self.check(
                     "not invented",
-                    _has([thing], known) or _has([thing], ["coin", "credit", "은화", "银"]),
+                    _has([thing], known)
+                    or _has([thing], ["coin", "credit", "은화", "银"])
+                    or thing.casefold() in persona,
                     f"{number}: gained {thing}",
                 )
         if line.company is not None:

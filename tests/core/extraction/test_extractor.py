@@ -402,6 +402,27 @@ def test_what_was_had_and_came_back_in_one_answer_is_gone() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "hp", "change"),
+    [
+        ("I get 10 HP back.", 95, 10),
+        ("늑대에게 물려 체력을 15 잃는다.", 70, -15),
+        ("I rest.", 85, None),
+    ],
+)
+def test_a_small_model_may_answer_how_many_hit_points_there_are(words: str, hp: int, change: int | None) -> None:
+    found = without_inventions(read_answer(json.dumps({"hp": hp})), words, "", STATE, strict=True)
+    assert found.fields.hp_change == change
+
+
+@pytest.mark.parametrize(("count", "gained"), [(2, ("도끼",)), (1, ("치유 물약", "도끼"))])
+def test_a_gain_of_what_is_carried_repeats_the_question(count: int, gained: tuple[str, ...]) -> None:
+    answer = {"got": [{"thing": "치유 물약", "count": count}, {"thing": "도끼", "count": 1}]}
+    reading = read_answer(json.dumps(answer))
+    found = without_inventions(reading, "치유 물약과 도끼를 들고 나선다.", "", STATE, strict=True)
+    assert tuple(item.name for item in found.fields.items_gained) == gained
+
+
+@pytest.mark.parametrize(
     "words", ["I lose 15 HP", "체력을 열다섯 잃었다", "失去十五点体力", "I lose fifteen HP", "１５"]
 )
 def test_a_number_counts_in_figures_and_in_words(words: str) -> None:
