@@ -566,6 +566,8 @@ def check_calls(where: str, given: object, protocol: Any) -> None:
             continue
         awaited = inspect.iscoroutinefunction(call)
         plain = inspect.isfunction(getattr(call, "__func__", call)) and not awaited
+        if inspect.isasyncgenfunction(call) and inspect.iscoroutinefunction(wanted):
+            raise BadInput(f"{where}: {its} yields its results; return all of them at once")
         if plain and not hasattr(call, "__wrapped__") and inspect.iscoroutinefunction(wanted):
             raise BadInput(f"{where}: {its} is not asynchronous; write it with async def")
         if awaited and "AsyncIterator" in str(signature.return_annotation):

@@ -77,6 +77,12 @@ class Blocking(MemoryState):
         return {}
 
 
+class Yielding(MemoryState):
+    async def scan(self, prefix: Any, **options: Any) -> Any:
+        for each in await super().scan(prefix, **options):
+            yield each
+
+
 class Awaited(MemoryCache):
     async def locate(self, scope: str) -> Any:  # type: ignore[override]
         return None
@@ -161,6 +167,7 @@ async def test_a_turn_is_played_over_objects_which_the_caller_closes(tmp_path: P
         ({"state": Vague()}, "the info of Vague is 'a store'; give a saga_core.stores.StoreInfo"),
         ({"state": Listing()}, r"the capabilities of Listing are \['durable'\]; give a frozenset"),
         ({"state": Blocking()}, "Blocking.get is not asynchronous; write it with async def"),
+        ({"state": Yielding()}, "Yielding.scan yields its results; return all of them at once"),
         ({"cache": Awaited()}, "Awaited.locate is asynchronous; write it with def"),
         (
             {"state": Unconditional()},

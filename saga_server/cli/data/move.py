@@ -83,6 +83,9 @@ def move(place: Place, target: str, schema: str, follow: bool, stay: bool) -> No
             say(f"The old journal stays at {old}. Delete it once `saga doctor` finds your sessions in the new one.")
     else:
         say(f"storage:\n  profile: lite\n  path: {Path(target).absolute()}")
+        for kind in ("graph", "vector", "cache"):
+            if (named := backend_of(config, kind)) != backend_of(moved, kind):
+                say(f"  {kind}: {{backend: {named!r}}}")
 
 
 def _configured(config: Config, target: str, schema: str) -> Config:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from attrs import frozen
 from click.testing import CliRunner
 
@@ -76,6 +77,15 @@ def test_a_story_goes_to_another_engine_and_back(tmp_path: Path) -> None:
         old.rename(tmp_path / old.name)
     moved("--config", str(file), "--to", "state=sqlite")
     assert asyncio.run(played(data, chat, "I thank her and go.")) == first + 2
+
+
+def test_what_to_configure_keeps_the_other_engines(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "saga.yaml"
+    file.write_text(f"storage: {{path: {data}, graph: memory}}\n", encoding="utf-8")
+    asyncio.run(played(data, [], "I sit down by the fire."))
+    told = moved("--config", str(file), "--to", str(tmp_path / "other"))
+    printed = yaml.safe_load(told.partition("configure:\n")[2])
+    assert printed == {"storage": {"profile": "lite", "path": str(tmp_path / "other"), "graph": {"backend": "memory"}}}
 
 
 def test_a_journal_that_was_moved_says_so_until_the_copy_takes_its_place(tmp_path: Path) -> None:
