@@ -43,6 +43,13 @@ def _nicknaming() -> tuple[re.Pattern[str], ...]:
     return (re.compile(aside), *patterns_of("nicknaming"))
 
 
+def _is_full_name(clause: str, name: str) -> bool:
+    """Whether a clause tells that somebody is really ``name``, which is several capitalised words."""
+    words = name.split()
+    told = ((found["name"] or "").strip(" .") for row in patterns_of("unmasks") for found in row.finditer(clause))
+    return len(words) > 1 and name.isascii() and all(word[:1].isupper() for word in words) and name in told
+
+
 @frozen
 class OtherNames:
     """Learns other names of people. ``told`` is the player's message and the reply.
@@ -190,9 +197,9 @@ class OtherNames:
     def _one_and_the_same(self, sentence: str) -> Iterator[Event]:
         """Two of whom a clause of the sentence tells that they are one person: 夜莺就是秦少白.
 
-        The second must be known or have a title, for what stands there may be no name. The first may occur in the
-        texts only, but not in Latin script, where "the best cook is Rosa" is such a sentence too. No report lists one
-        person twice.
+        The second must be known or have a title, for what stands there may be no name, or be a full name in Latin
+        script that somebody "really" has. The first may occur in the texts only, but not in Latin script, where "the
+        best cook is Rosa" is such a sentence too. No report lists one person twice.
         """
         for clause in dict.fromkeys((sentence, *_CLAUSE.findall(sentence))):
             found = next(
@@ -205,6 +212,9 @@ class OtherNames:
                     yield from self.revealed(name, titled["name"])
                 continue
             name = self._who_also(name, really) if name else ""
+            if self.names.knows(Kind.CHARACTER, name) and _is_full_name(clause, really):
+                yield from self.revealed(name, really)
+                continue
             is_known = bool(really) and self.names.knows(Kind.CHARACTER, really)
             is_known &= not any({name, really} <= set(listed) for listed in self.names.lists)
             if is_known and (self.names.knows(Kind.CHARACTER, name) or (not name.isascii() and self._is_told(name))):

@@ -60,12 +60,12 @@ def doubts(state: WorldState) -> Iterator[Doubt]:
 
 def disguise(before: WorldState, after: WorldState, who: str, reply: str) -> Doubt | None:
     """Whether somebody who is new may be one who was here until now: "the stranger" gives his name, or the reply tells
-    of Rosa, whom the report calls Cookie. Or the turn's note says of somebody who is not here what she is called now.
+    of Rosa, whom the report calls Cookie. Or a note says of somebody who is not here what she is called.
 
     ``before`` and ``after`` are the states around the turn in which ``who`` appeared, with this ``reply``.
     """
     known = [each for each in after.of_kind(Kind.CHARACTER) if each.id in before.entities and each.id != after.player]
-    notes = [text for depth, text in after.notes if depth == after.depth]
+    notes = [text for _, text in after.notes]
     absent = (each for each in known if each.id not in after.present)
     if who in after.present and (noted := [each for each in absent if _are_linked(each, after.entities[who], notes)]):
         return Doubt(who, noted[0].id) if len(noted) == 1 else None

@@ -101,8 +101,10 @@ class Evidence:
         """Whether a note has ``name`` in parentheses behind ``known``, or says that ``known`` is called so."""
         if any(f"{known}{opened}{name}" in self.notes for opened in ("(", " (", "（")):
             return True
-        if name in known or known in name or known not in self.notes:
+        if name in known or known in name or known not in self.notes or name not in self.notes:
             return False
+        if any(f"{known}{called}" in self.notes for called in _called(name)):
+            return True
         clauses = (each for each in _NOTE.findall(self.notes) if name in each and known in each)
         return any(_is_called(name, known, each) for each in clauses)
 
@@ -162,6 +164,12 @@ def _titles_given(text: str, name: str) -> frozenset[str]:
     patterns = (re.compile(each.replace("NAMED", named)) for language in every() for each in language.names.entitles)
     found = (match["title"] for pattern in patterns for match in pattern.finditer(text))
     return frozenset(each for each in found if is_bare_title(each))
+
+
+def _called(name: str) -> Iterator[str]:
+    """What stands behind somebody's name where a note calls her ``name`` beside it: ", called Tub"."""
+    for link in name_words("nicknames"):
+        yield from (f"{comma}{link} {quote}{name}" for comma in (", ", "，", "、") for quote in ("", '"', "“", "「"))
 
 
 def _is_called(name: str, known: str, clause: str) -> bool:

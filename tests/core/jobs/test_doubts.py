@@ -231,6 +231,41 @@ async def test_who_may_be_somebody_else_by_a_note_is_asked_at_once(note: str, as
     assert (await noted(note))[0] == asked
 
 
+async def test_who_appears_turns_after_the_note_is_asked_too() -> None:
+    turns = (
+        ("Ruta and Dora sit on the deck.", "location: deck\npresent: [Ruta, Dora]\nnotes: Ruta was once named Agnes."),
+        ("Wind.", "present: [Ruta, Dora]"),
+        ("She bows.", "present: [Agnes, Dora]"),
+    )
+    async with Saga.open(CONFIG) as saga:
+        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
+        for number, (text, block) in enumerate(turns):
+            await chat.say(f"I go on ({number}).", f"{text}\n\n```state\n{block}\n```")
+            await saga.background.drain(20)
+        assert chat.last is not None
+        assert len(await findings(saga, chat.last.session.id)) == 1
+
+
+@pytest.mark.parametrize(
+    ("note", "joined"),
+    [
+        ("Pell confesses to Ilse that he is really Perpetua Lisle, a girl in disguise.", True),
+        ("Pell admits that he is in truth Perpetua Lisle.", True),
+        ("Pell is really Sick Of It All.", False),
+        ("Pell is really fond of Perpetua Lisle.", False),
+    ],
+)
+async def test_who_somebody_really_is_needs_not_be_known_before(note: str, joined: bool) -> None:
+    async with Saga.open(CONFIG) as saga:
+        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
+        await chat.say("I ask.", "She whispers.", location="deck", present=("Pell", "Odo"))
+        await chat.say("And?", "She tells.", present=("Pell",), notes=note)
+        await chat.say("We land.", "She takes off her cap.", present=("Perpetua Lisle", "Odo"))
+        assert chat.last is not None
+        told = (await chat.begin("Where are we?")).context.text
+        assert ("Pell →" not in told) is joined, told
+
+
 async def test_who_appeared_before_the_last_turn_is_asked_too() -> None:
     turns = (
         ("Ruta and Dora sit on the deck.", "location: deck\npresent: [Ruta, Dora]"),

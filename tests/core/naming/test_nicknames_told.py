@@ -12,6 +12,7 @@ from saga_core.naming import Evidence
     [
         ("Otter", "Bram Oake", "Otter is Bram Oake's nickname"),
         ("Otter", "Bram Oake", "Bram Oake's nickname is Otter"),
+        ("Tub", "Tobias Quill", "At the Heronry they meet Tobias Quill, called Tub, who smokes"),
         ("Otter", "Bram Oake", 'Most people call Bram Oake "Otter"; he likes it'),
         ("까치", "윤덕수", "윤덕수의 별명은 까치, 나비는 고양이다"),
         ("까치", "윤덕수", "까치는 윤덕수의 별명이다"),
@@ -30,6 +31,7 @@ def test_a_note_tells_what_somebody_is_called(name: str, known: str, note: str) 
         ("Mina", "Wren", "Wren's sister is called Mina"),
         ("Otter", "Bram Oake", "Wren calls Bram Oake, Otter and Pim to her"),
         ("Pim", "Bram Oake", "Bram Oake's nickname annoys Pim"),
+        ("Pim", "Bram Oake", "They meet Bram Oake, called on Pim"),
         ("까치", "윤덕수", "윤덕수의 별명을 비웃는 까치"),
         ("나비", "윤덕수", "윤덕수의 고양이 이름은 나비"),
         ("까치", "윤덕수", "윤덕수가 까치를 부른다"),
