@@ -256,14 +256,14 @@ class _Review:
     def _dead(self, step: ReplayedTurn, died: dict[str, str]) -> Iterator[Proposal]:
         """Find dead characters that act in the turn. ``died`` has the turns of deaths that only the prose mentions."""
         turn, before = step.turn, step.before
-        told = turn.reply
+        told, noted = turn.reply, _noted(step)
         for id_ in step.alive:
             died.pop(id_, None)
         people = (each for each in before.of_kind(Kind.CHARACTER) if each.id not in step.alive)
         dead = [each for each in people if each.dead or each.id in died]
-        if dead and revives(told):
+        for text in filter(revives, (told, noted)) if dead else ():
             for each in dead:
-                if any(mentions(told, name) for name in _distinct(each, before, told)):
+                if any(mentions(text, name) for name in _distinct(each, before, text)):
                     died.pop(each.id, None)
                     dead = [other for other in dead if other.id != each.id]
         if dead and not unreal(told):
@@ -339,7 +339,7 @@ class _Review:
                 place
                 and here
                 and _apart(after, place, here)
-                and not _travels(turn.reply, after, who)
+                and not _comes_along(step, who)
                 and _minutes(step if same or left is None else left[3], step) < _JOURNEY
             ):
                 yield self._two_places(step, who, place, here, [left[2] if left else "", turn.id])
@@ -356,9 +356,12 @@ class _Review:
                 if _apart(after, there, here):
                     yield self._two_places(step, who, here, there, [turn.id], quote=how)
                     break
+        told = f"{turn.user}\n{turn.reply}\n{_noted(step)}"
         for who in gone:
-            where = step.before.location
-            if where:
+            where, entity = step.before.location, after.entities.get(after.merged.get(who, who))
+            names = _distinct(entity, after, told) if entity else []
+            # Whom a list of those present leaves out, in a turn that does not speak of her, was not left behind.
+            if where and (not met or any(mentions(told, name) for name in names)):
                 self._parted[who] = (turn.depth, where, turn.id, step)
         for who in met:
             self._parted.pop(who, None)
@@ -582,9 +585,16 @@ def _is_part(name: str, whole: str) -> bool:
     return not behind and _of().search(before) is not None
 
 
-def _travels(reply: str, state: WorldState, who: str) -> bool:
-    """Whether the reply says that a character travelled along."""
-    return _TRAVEL.search(reply) is not None and any(mentions(reply, name) for name in _names(state, who))
+def _noted(step: ReplayedTurn) -> str:
+    """What the turn's report remarks."""
+    return "\n".join(event.text for event in step.reported if isinstance(event, deltas.Noted))
+
+
+def _comes_along(step: ReplayedTurn, who: str) -> bool:
+    """Whether a character may have come along: the player's words name her, or the reply or a remark says so."""
+    told, names = f"{step.turn.reply}\n{_noted(step)}", _names(step.after, who)
+    travels = _TRAVEL.search(told) is not None and any(mentions(told, name) for name in names)
+    return travels or any(mentions(step.turn.user, name) for name in _parts(names))
 
 
 def _leaning(relation: Relation) -> int:

@@ -209,3 +209,52 @@ async def test_the_correction_that_settles_a_death_is_no_contradiction() -> None
             await play(number)
         found = await saga.memory.curated("inn")
         assert found["reviews"] and not found["findings"]
+
+
+def test_whom_the_player_fetches_or_takes_along_is_not_in_two_places() -> None:
+    pell = [
+        Told("Night.", "Odo waits.", "location: Rope Quay\npresent: [Pell, Odo Finch]"),
+        Told("I go alone.", "A lamp.", "location: The Slakes\nlocation_moved: true\nnpc_separated: [Odo Finch, Pell]"),
+        Told("I fetch Pell.", "A platform in the reeds.", "location: the Heronry\npresent: [Pell]"),
+    ]
+    yashichi = [
+        Told("夕方。", "弥七は笑った。", "location: 千鳥屋の廊下\npresent: [弥七]"),
+        Told("夜、庭に出る。", "小春がいる。", "location: 千鳥屋の庭\npresent: [小春]\nnpc_separated: [弥七]"),
+        Told(
+            "四日の朝、弥七と小春を連れて笹谷村の寺へ行く。",
+            "老僧がいた。",
+            "location: 笹谷村の寺\npresent: [弥七, 小春]",
+        ),
+    ]
+    assert found(Play("fetched", "harrow", "", tuple(pell))) == []
+    assert found(Play("taken along", "harrow", "", tuple(yashichi))) == []
+
+
+def test_whom_a_list_forgot_was_left_nowhere() -> None:
+    told = [
+        Told("Hello.", "A smith.", "location: Nettleford forge\npresent: [Pell, Button]\nnpc_met: [Pell, Button]"),
+        Told("I sit down beside Pell.", "Pell nods.", "location: Patient Margaret\npresent: [Pell]"),
+        Told("In the morning we cast off.", "Odo laughs.", "location: Cutwater Lock\npresent: [Pell, Button]"),
+    ]
+    assert found(Play("forgotten", "harrow", "", tuple(told))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "note"),
+    [
+        ("Ruark Stroud", "alive", "Stroud is alive, he only faked his death with the torn coat."),
+        ("権蔵", "捕縛", "権蔵は死んだふりをして生きていた。"),
+    ],
+)
+def test_a_faked_death_in_a_note_explains_who_acts(name: str, status: str, note: str) -> None:
+    told = [
+        Told("I wait.", "Water.", f"present: [{name}]\nnpc_met: [{name}]"),
+        Told("I look.", "A torn coat floats.", f"status_changes: [{{name: {name}, status: dead}}]"),
+        Told(
+            "Night.", "Fog.", f"present: [{name}]\nstatus_changes: [{{name: {name}, status: {status}}}]\nnotes: {note}"
+        ),
+    ]
+    assert found(Play("faked", "harrow", "", tuple(told))) == []
+    assert found(Play("unexplained", "harrow", "", (*told[:2], evolve(told[2], block=f"npc_met: [{name}]")))) == [
+        "dead_act"
+    ]
