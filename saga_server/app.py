@@ -16,12 +16,14 @@ from saga_server.http import (
     DOORS,
     EXCHANGES,
     FAIR_SHARES,
+    HELD_BYTES,
     HELPER,
     LARGE_REQUESTS,
     LIMIT,
     LOG,
     LOG_TAIL,
     METRICS,
+    MOST_HELD,
     READINESS,
     REFUSALS,
     RELOADING,
@@ -32,6 +34,7 @@ from saga_server.http import (
     Doors,
     Exchanges,
     FairShares,
+    HeldBytes,
     LargeRequests,
     Refusals,
     add_request_id,
@@ -80,7 +83,8 @@ def make_app(
     app[HELPER] = helper = Helper(server.max_cpu_seconds, _READS, counters=saga.counters)
     saga.parts.play.elsewhere = partial(in_helper, helper)
     app.on_cleanup.append(lambda app: app[HELPER].aclose())
-    app[CONNECTIONS] = Connections(saga.counters)
+    app[HELD_BYTES] = held = HeldBytes(max(MOST_HELD, app[LIMIT]))
+    app[CONNECTIONS] = Connections(saga.counters, held)
     app[LOG] = ConnectionLog(metrics.malformed)
     app[EVENTS] = Events(saga.counters, lambda text: current.mask(text))
     app.on_shutdown.append(close_events)

@@ -81,7 +81,10 @@ class _Dispatcher:
             owner = request[BEARER].owner if request[KEY_REQUIRED] else ""
             places = self.readings.setdefault(owner, asyncio.Semaphore(_READINGS))
             async with places:
-                return await _read(request, endpoint, given)
+                answer = await _read(request, endpoint, given)
+                await answer.prepare(request)
+                await answer.write_eof()  # the place is kept until the client has taken it
+                return answer
         condition = request.headers.get("If-Match")
         if condition is None or endpoint.method == "GET":
             return await _answer(request, endpoint, given)

@@ -23,7 +23,7 @@ _ROWS = 100
 
 async def as_json(answer: Any, status: int = 200) -> web.Response:
     """Return a response with the answer as JSON. A long list is encoded in slices: the encoder lets no thread run."""
-    body = "".join([text async for text in _slices(answer)]).encode("utf-8", "replace")
+    body = b"".join([text.encode("utf-8", "replace") async for text in _slices(answer)])
     return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")
 
 

@@ -53,6 +53,7 @@ from saga_server.http.field_kinds import (
     RESPONSES,
     check_kinds,
 )
+from saga_server.http.held_bytes import HELD_BYTES, MOST_HELD, HeldBytes
 from saga_server.http.json_body import check_text, kind_of, read_json, short, to_json, typed, wrong_kind
 from saga_server.http.open_connections import CONNECTIONS, Connections
 from saga_server.http.other_servers import (
@@ -105,6 +106,7 @@ __all__ = [
     "FAIR_SHARES",
     "GEMINI",
     "GEMINI_SETTINGS",
+    "HELD_BYTES",
     "HELPER",
     "KEY_REQUIRED",
     "LARGE_REQUESTS",
@@ -114,6 +116,7 @@ __all__ = [
     "MAX_CHOICES",
     "MESSAGES",
     "METRICS",
+    "MOST_HELD",
     "OLLAMA",
     "OLLAMA_OPTIONS",
     "PLACE",
@@ -134,6 +137,7 @@ __all__ = [
     "Exchanges",
     "Failure",
     "FairShares",
+    "HeldBytes",
     "Incoming",
     "LargeRequests",
     "ModelFormat",

@@ -28,6 +28,7 @@ from saga_server.http.callers.redaction import redact
 from saga_server.http.cpu_shares import FAIR_SHARES, LARGE, LARGE_FILE, LARGE_REQUESTS, SHARE, charged, leave
 from saga_server.http.door import DOORS, PLACE, Place
 from saga_server.http.errors import RequestError
+from saga_server.http.held_bytes import HELD_BYTES, HOLDING, Holding
 from saga_server.http.open_connections import CONNECTIONS, network_of
 from saga_server.process import is_loopback
 from saga_server.tenancy import Tenancy, tenancy_of
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("saga.http")
 
 _ORIGIN: Final = web.RequestKey("origin", str)
-
-BODY_SECONDS = 60.0
-"""Seconds that a request's body may take to arrive."""
 
 _PRIVATE = (".internal", ".local", ".lan", ".home.arpa", ".localhost")
 """Domains that cannot be registered publicly."""
@@ -83,7 +81,7 @@ async def check_access(request: web.Request, handler: Handler) -> web.StreamResp
     request[BEARER] = bearer
     if request.path in _OPEN or page:
         return await _handled(request, handler, place, receives=False)
-    request.app[CONNECTIONS].knows(request.protocol)
+    request.app[CONNECTIONS].knows(request.protocol, _owner(request))
     if not wanted:
         return await _handled(request, handler, place)
     account = await request.app[FAIR_SHARES].enter(bearer.owner)
@@ -97,15 +95,14 @@ async def _handled(
 
     The body of a request that needs no key is not read, so that no stranger makes SAGA wait for one.
     """
-    bearer = request[BEARER]
-    received = await _receive(request) if receives else b""
-    if received and _takes_turns(request, len(received), place):
-        # Without required keys a client can send any key, so all clients share one queue.
-        owner = bearer.owner if request[KEY_REQUIRED] else ""
-        request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner, len(received))
+    bearer, owner = request[BEARER], _owner(request)
+    request[HOLDING] = holding = Holding(request.app[HELD_BYTES], owner)
     try:
+        request[BODY] = await receive(request, holding) if receives else b""
+        if request[BODY] and _takes_turns(request, len(request[BODY]), place):
+            request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner)
         # Handlers read the unpacked body from ``BODY``.
-        request[BODY] = await unpacked(request, received)
+        request[BODY] = await unpacked(request, request[BODY], holding)
         return await handler(request)
     except SagaError as error:
         if bearer.role == "admin" or (redacted := redact(error)) is error:
@@ -113,6 +110,13 @@ async def _handled(
         raise redacted from error
     finally:
         leave(request)
+        holding.now(0)
+
+
+def _owner(request: web.Request) -> str:
+    """Whose queues and bytes a request counts to. Without required keys a client can send any key, so all clients
+    share them."""
+    return request[BEARER].owner if request[KEY_REQUIRED] else ""
 
 
 def _bearer(request: web.Request, place: Place | None) -> Bearer:
@@ -194,18 +198,6 @@ def _takes_turns(request: web.Request, size: int, place: Place | None) -> bool:
     if packing(request):
         return True
     return size >= LARGE if place is not None else request[KEY_REQUIRED] and size >= LARGE_FILE
-
-
-async def _receive(request: web.Request) -> bytes:
-    """Receive the body within ``BODY_SECONDS``."""
-    packing(request)  # refuses an unsupported encoding before the body arrives
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            return await receive(request)
-    except TimeoutError:
-        raise RequestError(
-            f"the body did not arrive within {BODY_SECONDS:g} s", param="body", status=408, kind="timeout_error"
-        ) from None
 
 
 def _is_page(request: web.Request) -> bool:

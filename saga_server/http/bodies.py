@@ -13,12 +13,17 @@ from typing import Final
 from aiohttp import HttpVersion11, web
 
 from saga_server.http.errors import RequestError
+from saga_server.http.held_bytes import Holding
 
 BODY: Final = web.RequestKey("body", bytes)
 """The unpacked body. ``check_access`` sets it."""
 
 LIMIT: Final = web.AppKey("limit", int)
 """The limit for a body in bytes, both packed and unpacked."""
+BODY_SECONDS = 60.0
+"""Seconds that a request's body may take to arrive."""
+BODY_STALL_SECONDS = 15.0
+"""Seconds without a byte after which a body counts as one that never arrives."""
 PACKINGS = ("gzip", "deflate")
 _SLICE = 1 << 18
 """Bytes that are unpacked in one step."""
@@ -34,9 +39,13 @@ def _waits(request: web.Request) -> bool:
     return request.version == HttpVersion11 and request.headers.get("Expect", "").lower() == "100-continue"
 
 
-async def receive(request: web.Request) -> bytes:
-    """Receive the whole body as sent. Raises ``RequestError`` (413) as soon as it is too large."""
-    limit, size = request.app[LIMIT], 0
+async def receive(request: web.Request, holding: Holding) -> bytes:
+    """Receive the whole body as sent, and count it in ``holding``.
+
+    Raises ``RequestError`` (413, 429) as soon as it is too large, or if it takes too long (408).
+    """
+    packing(request)  # refuses an unsupported encoding before the body arrives
+    limit, loop = request.app[LIMIT], asyncio.get_running_loop()
     declared = request.content_length
     if declared is not None and declared > limit:
         raise _too_large(limit)
@@ -45,11 +54,22 @@ async def receive(request: web.Request) -> bytes:
         await request.writer.drain()
         request.writer.output_size = 0  # aiohttp takes anything else for a reply that has begun
     whole = BytesIO()  # not a list, because joining its parts would hold the interpreter's lock
-    while chunk := await request.content.readany():
-        whole.write(chunk)
-        size += len(chunk)
-        if size > limit:
-            raise _too_large(limit)
+    ends = loop.time() + BODY_SECONDS
+    try:
+        async with asyncio.timeout(min(BODY_SECONDS, BODY_STALL_SECONDS)) as patience:
+            while chunk := await request.content.readany():
+                whole.write(chunk)
+                if whole.tell() > limit:
+                    raise _too_large(limit)
+                holding.more(len(chunk))
+                patience.reschedule(min(ends, loop.time() + BODY_STALL_SECONDS))
+    except TimeoutError:
+        raise RequestError(
+            f"the body did not arrive within {BODY_SECONDS:g} s, or nothing of it for {BODY_STALL_SECONDS:g} s",
+            param="body",
+            status=408,
+            kind="timeout_error",
+        ) from None
     return whole.getvalue()
 
 
@@ -71,12 +91,14 @@ def packing(request: web.Request) -> str:
     return found
 
 
-async def unpacked(request: web.Request, received: bytes) -> bytes:
-    """Unpack the body if necessary. Raises ``RequestError`` (413) as soon as it is too large."""
+async def unpacked(request: web.Request, received: bytes, holding: Holding) -> bytes:
+    """Unpack the body if necessary. Raises ``RequestError`` (413) as soon as it is too large, and 429."""
     packed_as = packing(request)
     if not packed_as:
         return received
-    return await asyncio.to_thread(_unpacked, packed_as, received, request.app[LIMIT])
+    body = await asyncio.to_thread(_unpacked, packed_as, received, request.app[LIMIT])
+    holding.more(len(body) - len(received))
+    return body
 
 
 def _unpacked(packed_as: str, received: bytes, limit: int) -> bytes:

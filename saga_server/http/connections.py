@@ -12,6 +12,7 @@ import logging
 import re
 import secrets
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
@@ -37,6 +38,8 @@ LINGER_SECONDS = 2.0
 
 AT_ONCE = 16
 """Connections that are accepted in one round of the loop, before those that are too many can be closed."""
+_UNSENT = 1 << 17
+"""Bytes that the system keeps of an answer beyond those on their way; else it keeps megabytes that no client takes."""
 _LONGEST_FIELD = 8_190
 """The most bytes of a header."""
 _LONGEST_ADDRESS = 1 << 16
@@ -118,12 +121,23 @@ class Connection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection, or close it if there are too many."""
         super().connection_made(transport)
+        cast(asyncio.Transport, transport).set_write_buffer_limits(0)  # ``pause_writing`` for the first byte that waits
         self._among.opened(self, cast(asyncio.Transport, transport))
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Count it no more."""
         super().connection_lost(exc)
         self._among.closed(self)
+
+    def pause_writing(self) -> None:
+        """Note that bytes wait for the client."""
+        super().pause_writing()
+        self._among.lags(self)
+
+    def resume_writing(self) -> None:
+        """Note that none wait any more."""
+        super().resume_writing()
+        self._among.keeps_up(self)
 
     def data_received(self, data: bytes) -> None:
         """Read ``data``. A request that it begins must arrive in time."""
@@ -189,6 +203,8 @@ async def listen(runner: web.AppRunner, sock: socket.socket, at_once: int = AT_O
     def connected() -> Connection:
         return Connection(among, server, loop=loop, **settings)
 
+    if sys.platform == "linux" and sock.family in (socket.AF_INET, socket.AF_INET6):  # connections inherit it
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)
     listening = await loop.create_server(connected, sock=sock, backlog=at_once)
     sock.listen(BACKLOG)
     return listening

@@ -237,8 +237,6 @@ _PAUSES = 3.0
 _LONGEST_PAUSE = 5.0
 """The longest pause in seconds for time in which nothing was counted, so that a store that hangs is not charged to the
 client."""
-_MOST_WAITING = 256 << 20
-"""Bytes that may wait in the queue of a key."""
 
 
 @define(eq=False)
@@ -246,7 +244,7 @@ class _Key:
     turn: asyncio.Lock = field(factory=asyncio.Lock)
     free_at: float = 0.0
     waiting: int = 0
-    """Bytes in the queue, including the request that is being read."""
+    """Requests in the queue, including the one that is being read."""
 
 
 @define(eq=False)
@@ -271,35 +269,28 @@ class LargeRequests:
     now: Callable[[], float] = _now
     _keys: dict[str, _Key] = field(factory=dict, init=False)
 
-    async def enter(self, owner: str, size: int) -> Share:
-        """Wait until a request of ``size`` bytes may be read. Raises ``RequestError`` (429) if the queue is full."""
+    async def enter(self, owner: str) -> Share:
+        """Wait until a request may be read."""
         if len(self._keys) > 1_000:
             self._forget()
         key = self._keys.setdefault(owner, _Key())
-        if key.waiting and key.waiting + size > _MOST_WAITING:
-            raise RequestError(
-                f"more than {_MOST_WAITING >> 20} MB of large requests with this key wait to be read; send fewer at a "
-                "time",
-                status=429,
-                kind="rate_limit_error",
-            )
-        key.waiting += size
+        key.waiting += 1
         try:
             await key.turn.acquire()
         except BaseException:
-            key.waiting -= size
+            key.waiting -= 1
             raise
         try:
             if (pause := key.free_at - self.now()) > 0:
                 await asyncio.sleep(pause)
         except BaseException:
-            key.waiting -= size
+            key.waiting -= 1
             key.turn.release()
             raise
         began = self.now()
 
         def end(spent: float) -> None:
-            key.waiting -= size
+            key.waiting -= 1
             now = self.now()
             key.free_at = now + min((now - began) * _PAUSES, max(_LONGEST_PAUSE, spent * _PAUSES))
             key.turn.release()

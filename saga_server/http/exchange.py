@@ -287,16 +287,10 @@ class Exchange:
         self._wake()
 
     async def _taken_up(self) -> None:
-        """Wait until a follower has taken enough. If nothing is taken for ``server.request_timeout``, stop."""
-        patience = self.current.config.server.request_timeout
+        """Wait until a follower has taken enough. One that takes nothing loses its connection, and so leaves."""
         while self._sent - self._taken > WINDOW and not self._is_stopped():
             self._room.clear()
-            try:
-                async with asyncio.timeout(patience):
-                    await self._room.wait()
-            except TimeoutError:
-                _log.warning("a client took nothing of its reply for %g s; the reply ends there", patience)
-                self.stop()
+            await self._room.wait()
 
     def _stay_alive(self, answer: Answer, seconds: float) -> None:
         """Send a keep-alive whenever nothing was sent for so many seconds."""

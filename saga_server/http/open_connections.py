@@ -1,4 +1,5 @@
-"""How many connections may be open, and which are closed when there are too many or when a request does not arrive.
+"""How many connections may be open, and which are closed when there are too many, when a request does not arrive, or
+when its answer is not taken.
 
 Each connection takes an open file, and a process has a limited number of them. A client without a key must not be able
 to use them up. A connection is therefore a stranger's until a request with a valid key arrives on it.
@@ -10,6 +11,7 @@ import asyncio
 import errno
 import ipaddress
 import logging
+import socket
 import sys
 from typing import Any, Final
 
@@ -17,9 +19,12 @@ from aiohttp import web
 from attrs import define, field
 
 from saga_core.counters import Counters
+from saga_server.http.held_bytes import HeldBytes
 
 HEAD_SECONDS = 30.0
 """Seconds within which the request line and headers must arrive, on a new connection and from their first byte on."""
+SEND_SECONDS = 30.0
+"""Seconds within which a client must take some of the bytes that wait for it."""
 
 _STRANGERS = 64
 """Connections without a key that an address may keep."""
@@ -64,6 +69,11 @@ class _Open:
     since: float
     waiting: asyncio.TimerHandle | None
     """Closes the connection unless a request arrives."""
+    owner: str
+    """Whose bytes those count to that wait for the client."""
+    unsent: int = 0
+    sending: asyncio.TimerHandle | None = None
+    """Closes the connection unless the client takes some of them."""
     known: bool = False
     busy: bool = False
     """Whether a request on it is being answered."""
@@ -74,6 +84,7 @@ class Connections:
     """The open connections of a process."""
 
     counters: Counters
+    held: HeldBytes = field(factory=HeldBytes)
     most: int = field(factory=most_connections)
     _open: dict[object, _Open] = field(factory=dict, init=False)
     _strangers: dict[str, dict[object, _Open]] = field(factory=dict, init=False)
@@ -88,7 +99,8 @@ class Connections:
     def opened(self, connection: object, transport: asyncio.Transport) -> None:
         """Take a new connection in. If there are too many, others are closed for it, or else it is."""
         loop, peer = asyncio.get_running_loop(), transport.get_extra_info("peername")
-        found = _Open(transport, network_of(peer[0] if peer else None), loop.time(), None)
+        network = network_of(peer[0] if peer else None)
+        found = _Open(transport, network, loop.time(), None, owner=network)
         self._thin_out(found)
         if len(self._open) >= self.most and not self._make_room():
             self.counters.add("connections.refused")
@@ -115,12 +127,16 @@ class Connections:
                 found.waiting.cancel()
                 found.waiting = None
 
-    def knows(self, connection: object) -> None:
-        """Note that the request on the connection was let in."""
+    def knows(self, connection: object, owner: str) -> None:
+        """Note that a request of ``owner`` on the connection was let in."""
         found = self._open.get(connection)
-        if found is not None and not found.known:
-            found.known = True
-            self._forget_stranger(connection, found)
+        if found is not None:
+            if not found.known:
+                found.known = True
+                self._forget_stranger(connection, found)
+            if found.owner != owner:
+                self._counts(found, 0)
+                found.owner = owner
 
     def ends(self, connection: object) -> None:
         """Note that a request was answered."""
@@ -130,14 +146,54 @@ class Connections:
             if found.known:
                 self._idle[connection] = None
 
+    def lags(self, connection: object) -> None:
+        """Note that bytes wait for the client.
+
+        If it takes none for ``SEND_SECONDS``, or if its key holds too many, the connection is closed.
+        """
+        found = self._open.get(connection)
+        if found is None:
+            return
+        loop, size = asyncio.get_running_loop(), found.transport.get_write_buffer_size()
+        if self._counts(found, size):
+            self.counters.add("connections.unread")
+            self._tell("much unread", "clients of one key leave many answers unread; SAGA closes their connections")
+            loop.call_soon(self._give_up, connection)
+        found.sending = loop.call_later(SEND_SECONDS, self._look, connection, found, size, _received(found.transport))
+
+    def keeps_up(self, connection: object) -> None:
+        """Note that no bytes wait for the client any more."""
+        found = self._open.get(connection)
+        if found is not None:
+            self._counts(found, 0)
+
     def closed(self, connection: object) -> None:
         """Forget a connection."""
         found = self._open.pop(connection, None)
         if found is not None:
             self._idle.pop(connection, None)
             self._forget_stranger(connection, found)
+            self._counts(found, 0)
             if found.waiting is not None:
                 found.waiting.cancel()
+
+    # -- answers that are not taken ----------------------------------------------------------------------------
+
+    def _counts(self, found: _Open, size: int) -> bool:
+        """Count the bytes that wait. Return whether the key holds more than it may."""
+        if found.sending is not None:
+            found.sending.cancel()
+            found.sending = None
+        size, found.unsent = size - found.unsent, size
+        return self.held.add(found.owner, size)
+
+    def _look(self, connection: object, found: _Open, waited: int, received: bytes) -> None:
+        if found.transport.get_write_buffer_size() < waited or _received(found.transport) != received:
+            self.lags(connection)
+            return
+        self.counters.add("connections.unread")
+        self._tell("unread", "%s took nothing of an answer for %g s; SAGA gives it up", found.network, SEND_SECONDS)
+        self._give_up(connection)
 
     # -- too many ----------------------------------------------------------------------------------------------
 
@@ -214,6 +270,17 @@ class Connections:
         if now - self._logged.get(name, -_QUIET_SECONDS) >= _QUIET_SECONDS:
             self._logged[name] = now
             _log.warning(text, *args)
+
+
+def _received(transport: asyncio.Transport) -> bytes:
+    """How much has reached the client, if the system tells it.
+
+    While a slow client reads on, the system's own buffer may take nothing for minutes.
+    """
+    sock = transport.get_extra_info("socket")
+    if sys.platform != "linux" or sock is None or sock.family not in (socket.AF_INET, socket.AF_INET6):
+        return b""
+    return bytes(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 128)[120:])  # tcpi_bytes_acked
 
 
 def _default(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ from saga_server.http.cpu_shares import SHARE, in_helper, leave
 from saga_server.http.door import DOORS, PLACE, Doors, ModelFormat, Place
 from saga_server.http.errors import RequestError
 from saga_server.http.exchange import EXCHANGES, Call, Exchange
+from saga_server.http.held_bytes import HOLDING
 from saga_server.http.json_body import MAX_NODES, check_text, read_json, to_json
 from saga_server.http.request_names import read_names
 from saga_server.tenancy import tenancy_of
@@ -175,6 +176,8 @@ async def answer(request: web.Request, call: Call) -> web.StreamResponse:
             finally:
                 request[SHARE].spent = exchange.spent
             leave(request)
+            if not exchange.ended:  # with another server's session it would be passed on
+                request[BODY] = b""
         return await (_stream if call.request.stream else _whole)(request, exchange)
     finally:
         exchange.leave()
@@ -192,6 +195,8 @@ async def _stream(request: web.Request, exchange: Exchange) -> web.StreamRespons
 async def _whole(request: web.Request, exchange: Exchange) -> web.StreamResponse:
     headers, content_type = await exchange.head()
     body = b"".join([data async for data in exchange.body()])
+    holding = request[HOLDING]
+    holding.now(holding.size + len(body))
     if len(body) <= _PIECE:
         return web.Response(body=body, headers=headers, content_type=content_type, charset="utf-8")
     response = web.StreamResponse(headers=headers)

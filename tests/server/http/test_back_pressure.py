@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
+import pytest
+
 from saga_core.ports import ChatPart, ChatRequest, FinishPart, TextPart
+from saga_server.http import open_connections
 from saga_server.http.exchange import WINDOW
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
@@ -47,9 +50,10 @@ def narrated_by(client: Client, flood: Flood) -> None:
     client.server.narrators._open["up"] = opened  # type: ignore[assignment]
 
 
-async def test_upstream_is_read_no_faster_than_the_client_reads(serve: Serve) -> None:
+async def test_upstream_is_read_no_faster_than_the_client_reads(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_connections, "SEND_SECONDS", 0.5)
     provider = {"up": {"base_url": "http://127.0.0.1:9/v1"}}
-    async with serve(providers=provider, server={"request_timeout": 0.5}) as client:
+    async with serve(providers=provider) as client:
         flood = Flood()
         narrated_by(client, flood)
         body = {"model": "m", "messages": words("flood"), "stream": True}

@@ -13,14 +13,12 @@ from attrs import evolve
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.cpu_shares import (
     _LONGEST_PAUSE,
-    _MOST_WAITING,
     LARGE,
     LARGE_FILE,
     LARGE_REQUESTS,
     LargeRequests,
     Share,
 )
-from saga_server.http.errors import RequestError
 from tests.server.client import CHAT, Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Received, Upstream, says
@@ -44,7 +42,7 @@ async def test_those_of_a_key_come_one_after_another() -> None:
     large, order = LargeRequests(), []
 
     async def one(owner: str, number: int) -> None:
-        share = await large.enter(owner, 10)
+        share = await large.enter(owner)
         order.append(f"{owner}{number}")
         await settled()
         order.append(f"-{owner}{number}")
@@ -60,17 +58,17 @@ async def test_those_of_a_key_come_one_after_another() -> None:
 async def test_the_next_waits_as_long_as_the_last_one_took_several_times() -> None:
     time = Time()
     large = LargeRequests(now=time)
-    share = await large.enter("a", 10)
+    share = await large.enter("a")
     time.now += 1.0
     share.leave()
     assert large._keys["a"].free_at == 104.0
-    waiting = asyncio.create_task(large.enter("a", 10))
+    waiting = asyncio.create_task(large.enter("a"))
     await settled()
     assert not waiting.done()
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     time.now = 104.0
-    share = await large.enter("a", 10)
+    share = await large.enter("a")
     time.now += 60.0
     share.leave()
     assert large._keys["a"].free_at == time.now + _LONGEST_PAUSE, "a store that hangs is nobody's fault"
@@ -80,13 +78,13 @@ async def test_the_next_waits_as_long_as_the_last_one_took_several_times() -> No
 async def test_what_was_counted_is_charged_in_full() -> None:
     time = Time()
     large = LargeRequests(now=time)
-    share = await large.enter("a", 10)
+    share = await large.enter("a")
     time.now += 60.0
     share.spent = 10.0
     share.leave()
     assert large._keys["a"].free_at == time.now + 30.0, "three times the CPU time, though the rest may be a store's"
     time.now += 30.0
-    share = await large.enter("a", 10)
+    share = await large.enter("a")
     time.now += 1.0
     share.spent = 10.0
     share.leave()
@@ -109,17 +107,12 @@ async def test_what_reading_took_is_counted(serve: Serve, most: float, monkeypat
     assert charged and min(charged) > 0
 
 
-async def test_what_waits_is_bounded_and_forgotten() -> None:
+async def test_a_key_that_waits_for_nothing_is_forgotten() -> None:
     time = Time()
     large = LargeRequests(now=time)
-    share = await large.enter("a", _MOST_WAITING)
-    with pytest.raises(RequestError, match="256 MB") as told:
-        await large.enter("a", 1)
-    assert told.value.status == 429
-    share.leave()
     for number in range(1_001):
-        (await large.enter(f"k{number}", 1)).leave()
-    await large.enter("b", 1)
+        (await large.enter(f"k{number}")).leave()
+    await large.enter("b")
     assert len(large._keys) < 10
 
 
@@ -129,7 +122,7 @@ async def test_only_large_ones_of_the_same_key_wait(serve: Serve, packed: bool) 
         runner = client.server._runner
         assert runner is not None
         first, second = evolve(client, key="k-one"), evolve(client, key="k-two")
-        share = await runner.app[LARGE_REQUESTS].enter(Bearer("k-one").owner, 1)
+        share = await runner.app[LARGE_REQUESTS].enter(Bearer("k-one").owner)
         body = json.dumps({"model": "m", "messages": words("hello" if packed else LONG)}).encode()
         headers = {"Content-Encoding": "gzip"} if packed else {}
         large = asyncio.create_task(first.post(CHAT, data=gzip.compress(body) if packed else body, headers=headers))
@@ -143,7 +136,7 @@ async def test_only_large_ones_of_the_same_key_wait(serve: Serve, packed: bool) 
 async def test_where_no_key_is_wanted_another_name_makes_nobody_else(offline: Client) -> None:
     runner = offline.server._runner
     assert runner is not None
-    share = await runner.app[LARGE_REQUESTS].enter("", 1)
+    share = await runner.app[LARGE_REQUESTS].enter("")
     large = asyncio.create_task(evolve(offline, key="made-up").chat(words(LONG)))
     assert (await evolve(offline, key="made-up").chat(words("I go on."))).status == 200
     assert not large.done()
@@ -177,7 +170,7 @@ async def test_a_file_that_is_imported_waits_too_where_others_have_keys(serve: S
         runner = client.server._runner
         assert runner is not None
         large, owner = runner.app[LARGE_REQUESTS], Bearer("k-one").owner if wanted else ""
-        share = await large.enter(owner, 1)
+        share = await large.enter(owner)
         card = json.dumps({"name": "Mara", "description": "She keeps the mill. " * (LARGE_FILE // 20 + 1)})
         importing = asyncio.create_task(client.post("/api/import?name=mara.json&dry_run=1", data=card.encode()))
         if wanted:

@@ -16,7 +16,7 @@ from saga_core.config import load_config
 from saga_core.config.model import ServerConfig
 from saga_core.errors import ConfigError, SagaError
 from saga_core.world.library import WorldLibrary
-from saga_server.http import access, open_connections
+from saga_server.http import bodies, open_connections
 from saga_server.http.callers.identity import Bearer
 from saga_server.http.json_body import MAX_DEPTH
 from saga_server.process.listening import check_listening
@@ -233,7 +233,7 @@ class TestLimits:
 
     @pytest.mark.parametrize("path", [CHAT, "/api/sessions"])
     async def test_a_body_that_never_ends(self, offline: Client, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-        monkeypatch.setattr(access, "BODY_SECONDS", 0.05)
+        monkeypatch.setattr(bodies, "BODY_SECONDS", 0.05)
         head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 99\r\n\r\n{{"
         # A server reads on for a while, so that a client which still sends is not cut off before it reads the answer.
         answer = await send_raw(offline, head.encode(), until=b"did not arrive within")
