@@ -62,7 +62,8 @@ async def receive(request: web.Request, holding: Holding) -> bytes:
                 if whole.tell() > limit:
                     raise _too_large(limit)
                 holding.more(len(chunk))
-                patience.reschedule(min(ends, loop.time() + BODY_STALL_SECONDS))
+                if not request.content.is_eof():
+                    patience.reschedule(min(ends, loop.time() + BODY_STALL_SECONDS))
     except TimeoutError:
         raise RequestError(
             f"the body did not arrive within {BODY_SECONDS:g} s, or nothing of it for {BODY_STALL_SECONDS:g} s",
