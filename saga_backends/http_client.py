@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from saga_backends.json_text import read_text, without_surrogates
+from saga_backends.piece_pace import PiecePace
 from saga_core.errors import BadInput, UpstreamError
 
 if TYPE_CHECKING:
@@ -185,8 +186,9 @@ def _charset(name: str) -> str:
 
 
 async def _beginning(response: Any, most: int = _MOST_SAID) -> bytes:
-    found = bytearray()
+    found, pace = bytearray(), PiecePace()
     async for chunk in response.aiter_bytes():
+        await pace.piece()
         found += chunk
         if len(found) >= most:
             break

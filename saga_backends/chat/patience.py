@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from attrs import define, field
 
+from saga_backends.piece_pace import PiecePace
 from saga_core.errors import UpstreamError
 from saga_core.ports import AdjustedPart, ChatPart, ExtraPart
 
@@ -37,6 +38,7 @@ class Patience:
     over: bool = field(default=False, init=False)
     """Whether waiting ended before the response did, because all choices were complete."""
     _waited: float = field(default=0.0, init=False)
+    _pace: PiecePace = field(factory=PiecePace, init=False)
 
     @property
     def left(self) -> float:
@@ -60,6 +62,7 @@ class Patience:
 
         Raises ``UpstreamError`` if the reply had no content for too long.
         """
+        await self._pace.piece()
         try:
             return await self.within(anext(chunks))
         except StopAsyncIteration:

@@ -15,6 +15,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
+from time import thread_time
 from typing import Any, Final, cast
 
 from aiohttp import web
@@ -112,11 +113,12 @@ LOG: Final = web.AppKey("log", ConnectionLog)
 class Connection(web.RequestHandler):
     """A connection that is counted, and answers malformed requests in JSON, like every other failure."""
 
-    __slots__ = ("_among",)
+    __slots__ = ("_among", "_holds")
 
     def __init__(self, among: Connections, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._among = among
+        self._holds: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection, or close it if there are too many."""
@@ -127,6 +129,8 @@ class Connection(web.RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Count it no more."""
         super().connection_lost(exc)
+        if self._holds is not None:
+            self._holds.cancel()
         self._among.closed(self)
 
     def pause_writing(self) -> None:
@@ -141,8 +145,25 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Read ``data``. A request that it begins must arrive in time."""
+        began = thread_time()
         super().data_received(data)
-        self._among.received(self)
+        self._among.received(self, thread_time() - began, len(data))
+
+    def hold(self, seconds: float) -> None:
+        """Read nothing for ``seconds``."""
+        if self._holds is not None:
+            self._holds.cancel()
+        self._pause_transport_reading()
+        self._holds = asyncio.get_running_loop().call_later(seconds, self._let_go)
+
+    def _let_go(self) -> None:
+        self._holds = None
+        if not self._reading_paused and not self._buffer_paused:
+            self._resume_transport_reading()
+
+    def _resume_transport_reading(self) -> None:
+        if self._holds is None:  # else ``_let_go`` does it
+            super()._resume_transport_reading()
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None

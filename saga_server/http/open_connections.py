@@ -13,13 +13,14 @@ import ipaddress
 import logging
 import socket
 import sys
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from aiohttp import web
 from attrs import define, field
 
 from saga_core.counters import Counters
 from saga_server.http.held_bytes import HeldBytes
+from saga_server.http.reading_pace import ReadingPace
 
 HEAD_SECONDS = 30.0
 """Seconds within which the request line and headers must arrive, on a new connection and from their first byte on."""
@@ -62,6 +63,13 @@ def network_of(address: str | None) -> str:
     return str(found) if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
 
 
+class Held(Protocol):
+    """A connection of which nothing is read for some time."""
+
+    def hold(self, seconds: float) -> None:
+        """Read nothing for ``seconds``."""
+
+
 @define(eq=False)
 class _Open:
     transport: asyncio.Transport
@@ -91,12 +99,13 @@ class Connections:
     """By network: the connections without a key, the oldest first."""
     _idle: dict[object, None] = field(factory=dict, init=False)
     """The connections with a key on which no request is being answered, the one that has waited longest first."""
+    _pace: ReadingPace = field(factory=ReadingPace, init=False)
     _logged: dict[str, float] = field(factory=dict, init=False)
     _out_of_files: float = field(default=0.0, init=False)
 
     # -- what a connection tells -------------------------------------------------------------------------------
 
-    def opened(self, connection: object, transport: asyncio.Transport) -> None:
+    def opened(self, connection: Held, transport: asyncio.Transport) -> None:
         """Take a new connection in. If there are too many, others are closed for it, or else it is."""
         loop, peer = asyncio.get_running_loop(), transport.get_extra_info("peername")
         network = network_of(peer[0] if peer else None)
@@ -108,14 +117,26 @@ class Connections:
             transport.abort()
             return
         found.waiting = loop.call_later(HEAD_SECONDS, self._give_up, connection)
+        if pause := self._pace.left(network, found.since):
+            connection.hold(pause)
         self._open[connection] = found
         self._strangers.setdefault(found.network, {})[connection] = found
 
-    def received(self, connection: object) -> None:
-        """Note that bytes arrived. If they begin a request, the rest of its headers must arrive in time."""
+    def received(self, connection: Held, seconds: float, size: int) -> None:
+        """Note that ``size`` bytes arrived, and the CPU time of parsing them.
+
+        If they begin a request, the rest of its headers must arrive in time.
+        """
         found = self._open.get(connection)
-        if found is not None and found.waiting is None and not found.busy:
-            found.waiting = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._give_up, connection)
+        if found is None:
+            return
+        loop = asyncio.get_running_loop()
+        if found.waiting is None and not found.busy:
+            found.waiting = loop.call_later(HEAD_SECONDS, self._give_up, connection)
+        if pause := self._pace.spent(found.network, seconds, size, loop.time()):
+            self.counters.add("connections.paused")
+            self._tell("paused", "%s sends requests in tiny parts; SAGA reads them slowly", found.network)
+            connection.hold(pause)
 
     def begins(self, connection: object) -> None:
         """Note that the headers of a request have arrived."""
