@@ -22,6 +22,8 @@ from saga_core.counters import Counters
 from saga_core.errors import BadInput, Closed, NotFound, StoreError
 from saga_core.hosting import Hosting
 from saga_core.jobs import Background
+from saga_core.journal import OF_A_SESSION, pages
+from saga_core.model import Session
 from saga_core.play import PendingTurn, Play, Request
 from saga_core.ports import ChatModel, Clock, Embedder, Entropy, SystemClock, SystemEntropy
 from saga_core.sessions import EPHEMERAL, checked_kind
@@ -35,8 +37,9 @@ from saga_core.world import WorldLibrary
 if TYPE_CHECKING:
     from saga_core.maintenance import Maintenance
 
-_KEPT, _KEPT_SECONDS, _LOOK_AFTER = 64, 86_400.0, 600.0
-"""The most ephemeral sessions in memory, the seconds for which one is kept unplayed, and between two looks at that."""
+_KEPT, _KEPT_BYTES, _KEPT_SECONDS, _LOOK_AFTER = 64, 128 << 20, 86_400.0, 10.0
+"""The most ephemeral sessions in memory, the bytes of all of them, the seconds for which one is kept unplayed, and
+between two looks at that."""
 
 Source = Config | Mapping[str, Any] | str | os.PathLike[str] | None
 
@@ -54,6 +57,8 @@ class Saga:
     _opening: OpenArguments
     _ephemeral: Saga | None = field(default=None, init=False)
     _ephemeral_lock: asyncio.Lock = field(factory=asyncio.Lock, init=False)
+    _sizes: dict[str, tuple[Session, int]] = field(factory=dict, init=False)
+    """Of the ephemeral sessions: the record as of the last look, and the bytes in the journal."""
     _looked_after: float = field(default=0.0, init=False)
     """When the ephemeral sessions that are no longer played were last removed, on the monotonic clock."""
     _closed: bool = field(default=False, init=False)
@@ -268,6 +273,7 @@ class Saga:
         )
         if profile or kind:
             request = evolve(request, profile=profile and checked_profile(profile), kind=kind and checked_kind(kind))
+        await self._look_after()
         if request.kind == EPHEMERAL or await self._shows_ephemeral(request):
             return await (await self._in_memory()).play.begin(evolve(request, kind=EPHEMERAL))
         return await self._parts.play.begin(request)
@@ -302,13 +308,7 @@ class Saga:
         It does if that session knows more of the history than any session that is kept.
         """
         memory = self._ephemeral
-        if memory is None:
-            return False
-        now = self._parts.clock.monotonic()
-        if now - self._looked_after > _LOOK_AFTER:
-            self._looked_after = now
-            await memory._forget_unplayed()
-        if request.kind:
+        if memory is None or request.kind:
             return False
         lacks = await memory.play.unknown_messages(request)
         if lacks is None:
@@ -320,13 +320,41 @@ class Saga:
             known = None
         return known is None or lacks < known
 
-    async def _forget_unplayed(self) -> None:
-        """Remove the sessions that were not played for a day, and the longest unplayed ones beyond the limit."""
+    async def _look_after(self) -> None:
+        """Keep the ephemeral sessions within their limits. They are not looked at each time."""
+        now = self._parts.clock.monotonic()
+        if self._ephemeral is not None and now - self._looked_after > _LOOK_AFTER:
+            self._looked_after = now
+            await self._ephemeral._forget_some()
+
+    async def _forget_some(self) -> None:
+        """Remove the sessions that were not played for a day, and beyond the limits the longest unplayed ones, and
+        the largest one."""
         found = sorted(await self.sessions.list(), key=lambda each: each.updated, reverse=True)
         oldest = self._parts.clock.now() - _KEPT_SECONDS
-        for place, each in enumerate(found):
-            if place >= _KEPT or each.updated < oldest:
-                await self.sessions.delete(each.session.id)
+        gone = {each.session.id for place, each in enumerate(found) if place >= _KEPT or each.updated < oldest}
+        sizes = {each.session.id: await self._sized(each.session) for each in found if each.session.id not in gone}
+        self._sizes = sizes
+        left = sum(size for _, size in sizes.values())
+        for session, (_, size) in sorted(sizes.items(), key=lambda each: each[1][1], reverse=True):
+            if left <= _KEPT_BYTES:
+                break
+            left -= size
+            gone.add(session)
+        for session in gone:
+            with suppress(NotFound):
+                await self.sessions.delete(session)
+
+    async def _sized(self, session: Session) -> tuple[Session, int]:
+        """The session with its bytes in the journal, which are counted again once its record has changed."""
+        known = self._sizes.get(session.id)
+        if known is not None and known[0] == session:
+            return known
+        size = 0
+        for kind in OF_A_SESSION:
+            async for page in pages(self.stores.state, (kind, session.id), 100):
+                size += sum(len(raw) for _, raw in page)
+        return session, size
 
     async def describe(self, session_id: str, turn: str | None = None) -> dict[str, Any]:
         """Return the state of a session at a turn (default: the active head), with names. JSON-able. ``NotFound``."""

@@ -224,6 +224,7 @@ async def _build(base: Foundations) -> Parts:
         why_unread=extraction.why_unread,
         offer=extraction.offer,
         edited=edits.submit,
+        leave=sessions.leave_new,
     )
     if rights is not None:
         rights.listen(_listener(base, memories, silent))

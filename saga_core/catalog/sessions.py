@@ -28,6 +28,7 @@ from saga_core.sessions import (
     LiveSession,
     LiveSessions,
     MissingReports,
+    NewSession,
     SessionDirectory,
     checked_share,
     share_of,
@@ -216,6 +217,35 @@ class Sessions:
                     raise
         except StoreCorrupt as error:
             await self._uproot(session_id, error)
+
+    async def leave_new(self, new: NewSession | None) -> None:
+        """End a request that leaves no turn. If it was the last one in a new session that nobody used, remove it.
+
+        A session stays if it has turns, was changed, or was paid for. Does not fail if it cannot be removed.
+        """
+        if new is None:
+            return
+        new.requests -= 1
+        session = new.session
+        if session is None or new.is_played():
+            return
+        try:
+            if not await self._is_unused(session, self.live.peek(session.id)):
+                return
+            async with self.changing(session.id) as live:
+                if not new.is_played() and await self._is_unused(session, live):
+                    await self._delete(live)
+                    return
+            await self.supervisor.take_up(session.id)  # the work that was stopped for the removal
+        except NotFound:
+            pass  # somebody else removed it
+        except StoreError as error:
+            log.warning("session %s: it has no turn and cannot be removed: %s", session.id, error)
+
+    async def _is_unused(self, session: Session, live: LiveSession | None) -> bool:
+        """Whether a session is as it began."""
+        changed = live is not None and (live.session != session or len(live.tree) > 1 or live.timelines)
+        return not changed and not await self.journal.amendments(session.id) and not await self.ledger.bills(session.id)
 
     async def replace(self, session_id: str, keep: Keep) -> None:
         """Remove a session from the journal and every store, with the records of ``keep`` in its place.

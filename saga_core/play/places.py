@@ -38,7 +38,15 @@ from saga_core.play.prompting import is_thin
 from saga_core.play.request import Place, Request
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, witnesses
-from saga_core.sessions import PERSONAL, LiveSession, LiveSessions, SessionDirectory, timeline_named, turn_named
+from saga_core.sessions import (
+    PERSONAL,
+    LiveSession,
+    LiveSessions,
+    NewSession,
+    SessionDirectory,
+    timeline_named,
+    turn_named,
+)
 from saga_core.state_block import thinks_only
 from saga_core.trackers import DAY
 from saga_core.transcript import (
@@ -337,10 +345,10 @@ class Places:
     admission: Admission | None = None
     """Admits sessions; None if every session is."""
 
-    async def find(self, request: Request, transcript: Transcript, world: WorldChoice) -> Place | None:
+    async def find(self, request: Request, transcript: Transcript, world: WorldChoice, new: NewSession) -> Place | None:
         """Find the place of a request; None for a side request that shows nothing of a known story.
 
-        If no session is known, one is begun. Turns that the history proves and the journal lacks are recorded. Raises
+        If no session is known, ``new`` begins. Turns that the history proves and the journal lacks are recorded. Raises
         the same errors as ``Saga.begin``.
         """
         only, timeline = None, ""
@@ -349,7 +357,7 @@ class Places:
             only, origin = await self._continued(request.continued, request.owner)
         elif request.session:
             only, timeline = await self.directory.named(
-                request.session, request.owner, world.get, request.kind or PERSONAL
+                request.session, request.owner, world.get, request.kind or PERSONAL, new
             )
         located = self.usual.corrected(await self._locate(request, transcript, world, only))
         if request.aside:
@@ -370,7 +378,7 @@ class Places:
             match = await self._entered(match, timeline, transcript)
         elif only is not None and self.settings.config.session.server_history and is_thin(transcript):
             match = Match(only.id, (await self.live.get(only.id)).head, how="session")
-        live = await self._session(match, transcript, request, world)
+        live = await self._session(match, transcript, request, world, new)
         self.usual.learn(live.session.id, located)
         set_log_context(session=live.session.id)
         place = Place(
@@ -383,7 +391,9 @@ class Places:
         )
         if match.edits and place.kind is not TurnKind.SIDE:
             self.edited(live.session.id, match.edits)
-        return await self._adopt(place, match) if match.unknown else place
+        if match.unknown:
+            place = await self._adopt(place, match)
+        return evolve(place, new=self.directory.joined(live.session.id, new))
 
     async def unknown_messages(self, request: Request, transcript: Transcript, world: WorldChoice) -> int | None:
         """How many messages of the request's history are unknown here. None if it shows no turn narrated here.
@@ -441,8 +451,10 @@ class Places:
             return own
         return other
 
-    async def _session(self, match: Match, transcript: Transcript, request: Request, world: WorldChoice) -> LiveSession:
-        """The session of ``match``, or a new one."""
+    async def _session(
+        self, match: Match, transcript: Transcript, request: Request, world: WorldChoice, new: NewSession
+    ) -> LiveSession:
+        """The session of ``match``, or else ``new``."""
         if match.session is not None:
             await self.locks.opened(match.session)
             live = await self.live.get(match.session)
@@ -452,7 +464,7 @@ class Places:
         await self.room()
         greeting = "\n\n".join(utterance.text for utterance in transcript.greeting)
         kind = request.kind or PERSONAL
-        return await self.directory.begin(await world.get(), owner=request.owner, greeting=greeting, kind=kind)
+        return await self.directory.begin(await world.get(), owner=request.owner, greeting=greeting, kind=kind, new=new)
 
     async def _continued(self, named: str, owner: str) -> tuple[Session, str]:
         """The session and the turn that a new chat goes on from. Raises ``NotFound``."""

@@ -50,6 +50,7 @@ from saga_core.sessions import (
     WORLD,
     LiveSession,
     MissingReports,
+    NewSession,
     OtherSession,
     OtherSessions,
     Perspective,
@@ -172,11 +173,14 @@ class Play:
     async def _begin(
         self, request: Request, transcript: Transcript, world: WorldChoice, lap: Lap, limit: asyncio.Timeout
     ) -> PendingTurn:
-        place = await self.places.find(request, transcript, world)
-        if place is None:
-            return await self._alone(request, transcript, lap)
-        lap("match")
+        new = NewSession()
+        place = None
         try:
+            place = await self.places.find(request, transcript, world, new)
+            if place is None:
+                await self.work.leave(new)
+                return await self._alone(request, transcript, lap)
+            lap("match")
             late = None
             if place.kind is not TurnKind.SIDE:
                 # A model, which has a limit of its own, may take longer than any store.
@@ -185,8 +189,12 @@ class Play:
                 limit.reschedule(asyncio.get_running_loop().time() + ANSWER_SECONDS)
                 lap("extraction")
             return await self._continue(request, place, lap, late)
+        except BaseException as error:
+            if not isinstance(error, StoreError) and not limit.expired():  # a journal that fails is not waited for
+                await self.work.leave(new if place is None else place.new)
+            raise
         finally:
-            if place.adopted:
+            if place is not None and place.adopted:
                 # Only now, because the views of a long history are rendered in pieces, which would delay the reading.
                 self.work.render(place.live.session.id, place.adopted)
 

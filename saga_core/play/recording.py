@@ -40,7 +40,7 @@ from saga_core.play.prompt_memories import PromptMemories
 from saga_core.play.request import TurnStart
 from saga_core.ports import Clock
 from saga_core.projection import render_episode, story_title, witnesses
-from saga_core.sessions import LiveSession, LiveSessions, MissingReports
+from saga_core.sessions import LiveSession, LiveSessions, MissingReports, NewSession
 from saga_core.state_block import BlockStatus, thinks_only
 from saga_core.stores import Batch
 from saga_core.transcript import (
@@ -61,7 +61,7 @@ _Made = tuple[TurnEntry, TurnNode, WorldState]
 
 @frozen(eq=False, kw_only=True)
 class TurnWork:
-    """What play asks of the background jobs."""
+    """What play asks of the background jobs, and of the catalog."""
 
     render: Callable[[str, Sequence[str]], None]
     """Starts the work for turns of a session that were adopted from a history, or recorded."""
@@ -79,6 +79,8 @@ class TurnWork:
     """Looks at turns whose text a history may show otherwise than it was recorded."""
     offer: Callable[[str, Sequence[str]], tuple[str, ...]]
     """Returns a notice about how to have many adopted turns read that are not read automatically."""
+    leave: Callable[[NewSession | None], Awaitable[None]]
+    """Ends a request that leaves no turn. Its session is removed if it is new and nobody needs it."""
 
 
 @define(eq=False, kw_only=True)
@@ -107,15 +109,23 @@ class Recorder:
         async with self.locks.writing(session):
             turns = await self._record(start, pending, finish, model)
             await self.bills.failed(session, pending)
-            return turns
+        if not turns and not any(reply.calls for reply in pending.replies):
+            await self.work.leave(start.place.new)
+        elif start.place.new is not None:
+            start.place.new.session = None
+        return turns
 
     async def unrecorded(self, start: TurnStart, pending: PendingTurn) -> None:
-        """Keep the bill of a turn that was not recorded but may have been paid for.
+        """Keep the bill of a turn that was not recorded, and remove a session that it began and nobody needs.
 
-        It is entered under the turn that it would have continued. If that session or turn is gone, it is not kept.
+        The bill is entered under the turn that it would have continued. If that session or turn is gone, it is not
+        kept.
         """
-        if pending.usage is None and not pending.failed:
-            return
+        if pending.usage is not None or pending.failed:
+            await self._bill(start, pending)
+        await self.work.leave(start.place.new)
+
+    async def _bill(self, start: TurnStart, pending: PendingTurn) -> None:
         session = start.place.live.session.id
         try:
             async with self.locks.writing(session):
@@ -150,7 +160,8 @@ class Recorder:
                     self.counters.add(f"reply.ended.{reply.limits.ended}")
         if not made:
             await self.bills.unrecorded(session, pending)
-            if parent == live.tree.root and any(reply.calls for reply in pending.replies):
+            stays = pending.usage is not None or any(reply.calls for reply in pending.replies)
+            if parent == live.tree.root and stays:
                 await self._expect(live, opening_key(transcript))
             return ()
         bill = self.bills.bill(pending)
@@ -211,7 +222,8 @@ class Recorder:
         return Batch({**changes.puts, **billed}, changes.deletes)
 
     async def _expect(self, live: LiveSession, opening: str) -> None:
-        """Let a chat that calls tools before its first turn is recorded find its session after a restart too."""
+        """Let a chat without a recorded turn find its session: one that calls tools, after a restart too, and one whose
+        reply was paid for and is empty."""
         if live.session.id in await self.journal.openings(live.session.owner, opening):
             return
         try:

@@ -11,7 +11,7 @@ from saga_core.arguments import check_argument
 from saga_core.errors import BadInput, StoreError
 from saga_core.model import Event, Fact, TurnKind, WorldState
 from saga_core.play.prompt_memories import HeldMemory
-from saga_core.sessions import LiveSession, Perspective
+from saga_core.sessions import LiveSession, NewSession, Perspective
 from saga_core.trackers import Tracker, Trackers
 from saga_core.transcript import Transcript
 from saga_core.upstream import ModelFacts
@@ -79,6 +79,8 @@ class Place:
     """Turns that were adopted from the request's history just now."""
     unadopted: StoreError | None = None
     """Why turns of the request's history could not be adopted. The turn itself cannot be recorded without them."""
+    new: NewSession | None = None
+    """The session, if it has no turn but those of running requests."""
 
 
 Report = Literal["block", "tool", "after"]

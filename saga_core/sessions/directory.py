@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from weakref import WeakValueDictionary
 
-from attrs import define, evolve
+from attrs import define, evolve, field
 
 from saga_core.background import SessionLocks
 from saga_core.counters import Counters
@@ -25,6 +26,20 @@ Render = Callable[[str, Sequence[str]], None]
 """Renders the views of some turns of a session in the background. The turns' jobs are recorded by then."""
 
 
+@define(eq=False)
+class NewSession:
+    """A session that a request begins. It is removed with the last request in it, if none of them leaves a turn."""
+
+    session: Session | None = None
+    """Its record as it began. None before that, and once it is to stay."""
+    requests: int = 1
+    """How many requests are played in it."""
+
+    def is_played(self) -> bool:
+        """Whether requests are played in it."""
+        return self.requests > 0
+
+
 @define(eq=False, kw_only=True)
 class SessionDirectory:
     """All sessions of the journal, in memory or not."""
@@ -38,11 +53,22 @@ class SessionDirectory:
     render: Render
     beginning: Callable[[str, str, Create], Awaitable[None]] | None = None
     """Begins a session of an owner, by its id, if the owner's key allows it. Raises ``QuotaExceeded``."""
+    _new: WeakValueDictionary[str, NewSession] = field(factory=WeakValueDictionary, init=False)
+    """The new sessions, by id, as long as a request in them is played."""
 
     async def begin(
-        self, world: World, *, owner: str = "", label: str = "", greeting: str = "", kind: str = PERSONAL
+        self,
+        world: World,
+        *,
+        owner: str = "",
+        label: str = "",
+        greeting: str = "",
+        kind: str = PERSONAL,
+        new: NewSession | None = None,
     ) -> LiveSession:
         """Begin a session of a ``kind``. Its root and its world are recorded when this returns.
+
+        ``new`` becomes that session, if a request begins it.
 
         Raises ``Conflict`` for a taken label, ``QuotaExceeded`` if the owner's key allows no more sessions, and
         ``StoreError``.
@@ -54,7 +80,11 @@ class SessionDirectory:
         if kind == WORLD:
             session = evolve(session, share=share_of(world.name, share), shared_at=now)
         create = partial(self.journal.create_session, session, root, world)
+        if new is not None:
+            self._new[session_id] = new  # another request may find it before this one knows that it began
         await (create() if self.beginning is None else self.beginning(owner, session_id, create))
+        if new is not None:
+            new.session = session
         self.counters.add("sessions.created")
         self.render(session_id, [root.id])
         try:
@@ -63,10 +93,22 @@ class SessionDirectory:
             lost = "the journal lost a session that it had just taken; its commit must have written when it returns"
             raise StoreError(lost) from error
 
+    def joined(self, session_id: str, own: NewSession) -> NewSession | None:
+        """Note that the request which may begin ``own`` is played in this session. None if the session is not new."""
+        found = self._new.get(session_id)
+        if found is not None and found is not own:
+            found.requests += 1
+        return found
+
     async def named(
-        self, name: str, owner: str, world: Callable[[], Awaitable[World]], kind: str = PERSONAL
+        self,
+        name: str,
+        owner: str,
+        world: Callable[[], Awaitable[World]],
+        kind: str = PERSONAL,
+        new: NewSession | None = None,
     ) -> tuple[Session, str]:
-        """Return the session of ``owner`` with this label or id. Else one of ``kind`` begins in ``world()``.
+        """Return the session of ``owner`` with this label or id. Else ``new`` begins in ``world()``, of a ``kind``.
 
         A named timeline may follow after the last ``@``. It is returned as the second value. Raises ``NotFound`` for a
         known session without a timeline of that name.
@@ -86,10 +128,10 @@ class SessionDirectory:
                 )
             return above, timeline
         try:
-            return (await self.begin(await world(), owner=owner, label=name, kind=kind)).session, ""
+            return (await self.begin(await world(), owner=owner, label=name, kind=kind, new=new)).session, ""
         except Conflict:
             # Another request with the same name was faster.
-            return await self.named(name, owner, world, kind)
+            return await self.named(name, owner, world, kind, new)
 
     async def holds(self, name: str, owner: str) -> bool:
         """Whether the owner has a session with this label or id. A timeline may follow after the last ``@``."""

@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import html
 import re
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -481,9 +481,45 @@ def _check_content(content: Any, index: int) -> None:
             raise BadInput(f'{where}.text: a part of type "text" needs a text')
 
 
+_SLICE = 64 * 1_024
+"""Characters of a picture that are hashed at once: other threads may run between two slices."""
+
+
 def _fingerprints(content: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    others = (repr(part) for part in content if part.get("type") != "text")
-    return tuple(hashlib.blake2b(other.encode(), digest_size=8).hexdigest() for other in others)
+    return tuple(_fingerprint(part) for part in content if part.get("type") != "text")
+
+
+def _fingerprint(part: Mapping[str, Any]) -> str:
+    """The hash of a part's ``repr``, which is never made as a whole."""
+    found = hashlib.blake2b(digest_size=8)
+    for piece in _written(part):
+        found.update(piece.encode())
+    return found.hexdigest()
+
+
+def _written(value: Any) -> Iterator[str]:
+    """Yield the ``repr`` of a JSON value in pieces."""
+    if type(value) is dict:
+        for number, (name, each) in enumerate(value.items()):
+            yield f"{', ' if number else '{'}{name!r}: "
+            yield from _written(each)
+        yield "}" if value else "{}"
+    elif type(value) is list:
+        yield "["
+        for number, each in enumerate(value):
+            yield ", " if number else ""
+            yield from _written(each)
+        yield "]"
+    elif type(value) is not str or len(value) <= _SLICE:
+        yield repr(value)
+    else:
+        quote = '"' if "'" in value and '"' not in value else "'"
+        yield quote
+        for at in range(0, len(value), _SLICE):
+            piece = value[at : at + _SLICE]
+            # Behind both quotation marks, ``repr`` writes a piece as it does in a text that has both.
+            yield repr(piece + '"')[1:-2] if quote == "'" and "'" in piece else repr(piece)[1:-1]
+        yield quote
 
 
 def identity_keys(utterances: Sequence[Utterance]) -> list[str]:
@@ -504,15 +540,15 @@ Elsewhere = Callable[[Callable[[Sequence[str]], list[Facts]], Sequence[str]], Aw
 
 
 async def read_request(messages: Sequence[Mapping[str, Any]], elsewhere: Elsewhere | None = None) -> Transcript:
-    """As ``read_transcript``, without blocking the event loop for long texts, for thousands of short ones, or for texts
-    that may hold state blocks.
+    """As ``read_transcript``, without blocking the event loop for long texts, for thousands of short ones, for texts
+    that may hold state blocks, or for pictures.
 
     ``elsewhere`` does the slow work on long texts and on those that may hold state blocks. Without it, a thread does.
     """
     texts = _texts(messages)
     short = _size(texts) < _LONG or (max(map(len, texts)) < _LONG and _size(without_keys(texts)) < _LONG)
     scanned = unscanned(texts)
-    if short and _size(scanned) < SCANNED:
+    if short and _size(scanned) < SCANNED and _size_beside(messages) < _LONG:
         # In a continued chat only the last few messages are new, and a thread would only cost time.
         return read_transcript(messages)
     slow = list(dict.fromkeys((*(text for text in texts if len(text) >= _LONG), *scanned)))
@@ -533,6 +569,20 @@ def _read_here(messages: Sequence[Mapping[str, Any]], slow: Sequence[str], facts
 
 def _size(texts: Sequence[str]) -> int:
     return sum(map(len, texts))
+
+
+def _size_beside(messages: Sequence[Mapping[str, Any]]) -> int:
+    """Return the characters of the parts that are not texts, such as pictures."""
+    contents = (message.get("content") for message in messages if type(message) is dict)
+    parts = (part for content in contents if type(content) is list for part in content)
+    return sum(_characters(part) for part in parts if type(part) is dict and part.get("type") != "text")
+
+
+def _characters(value: Any) -> int:
+    if type(value) is str:
+        return len(value)
+    inner = value.values() if type(value) is dict else value if type(value) is list else ()
+    return sum(map(_characters, inner))
 
 
 def _texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from saga_core import BadInput, Saga
+from saga_core import saga as engine
 from saga_core.config import Config, load_config
 from saga_core.ports import SystemClock
 from tests.core.frontend import Frontend, answer
@@ -116,3 +117,25 @@ async def test_it_goes_when_it_was_not_played_for_a_day(tmp_path: Path) -> None:
         clock.ahead = 90_000.0
         await Frontend(saga).begin("Hello.")
         assert await memory.sessions.list() == []
+
+
+async def test_they_have_limits_also_if_each_request_names_the_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SetClock()
+    monkeypatch.setattr(engine, "_KEPT_BYTES", 150_000)
+    monkeypatch.setattr(engine, "_KEPT", 4)
+    async with Saga.open(on_disk(tmp_path), clock=clock) as saga:
+        small = await say(Frontend(saga), "I knock.", "The door stays shut.", kind="ephemeral")
+        large = await say(Frontend(saga), "I read.", "The book is long. " * 5_000, kind="ephemeral")
+        memory = await saga.engine_of(small)
+        clock.ahead += 11.0
+        last = await say(Frontend(saga), "I wait.", "The book is longer. " * 3_000, kind="ephemeral")
+        assert {each.session.id for each in await memory.sessions.list()} == {small, large, last}
+        clock.ahead += 11.0
+        again = await say(Frontend(saga), "I sing.", "Nobody hears it.", kind="ephemeral")
+        assert {each.session.id for each in await memory.sessions.list()} == {small, last, again}
+        for number in range(4):
+            clock.ahead += 11.0
+            await say(Frontend(saga), f"I count {number}.", f"You counted {number}.", kind="ephemeral")
+        assert len(await memory.sessions.list()) == 5, "four, and the one that came behind the last look"

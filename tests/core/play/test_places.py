@@ -12,6 +12,7 @@ from saga_core.errors import NotFound, StoreError
 from saga_core.model import TurnKind
 from saga_core.play.places import WorldChoice
 from saga_core.play.request import Place, Request
+from saga_core.sessions import NewSession
 from saga_core.transcript import read_transcript
 from tests.core.frontend import Frontend, memory_config
 
@@ -28,7 +29,9 @@ async def saga() -> AsyncIterator[Saga]:
 async def find(saga: Saga, messages: list[dict[str, Any]], **fields: Any) -> Place | None:
     transcript, world = read_transcript(messages), fields.pop("world", None)
     choice = WorldChoice(saga.parts.worlds, world, transcript, "ersia")
-    return await saga.play.places.find(Request(messages=messages, world=world, **fields), transcript, choice)
+    return await saga.play.places.find(
+        Request(messages=messages, world=world, **fields), transcript, choice, NewSession()
+    )
 
 
 async def test_what_nobody_knows_begins_a_session_with_its_greeting(saga: Saga) -> None:

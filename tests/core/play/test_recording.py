@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
@@ -34,6 +35,11 @@ async def tell(turn: PendingTurn, *replies: str, **options: str) -> tuple[Turn, 
     for choice, reply in zip(turn.replies, replies, strict=True):
         choice.feed(reply)
     return await turn.commit(**options)
+
+
+async def in_session(chat: Frontend, name: str, words: str) -> PendingTurn:
+    chat.session = name
+    return await chat.begin(words)
 
 
 async def head(saga: Saga, turn: PendingTurn) -> str:
@@ -247,3 +253,46 @@ async def test_no_bill_is_kept_under_a_turn_that_was_pruned(saga: Saga, chat: Fr
     await saga.timelines.prune(pruned.session.id, pruned.id)
     await turn.abandon()
     assert await saga.sessions.costs() == {}
+
+
+async def test_a_session_goes_with_the_last_request_that_leaves_it_empty(saga: Saga, chat: Frontend) -> None:
+    one, two, three = [await in_session(chat, "mine", f"{number}") for number in range(3)]
+    assert one.session == two.session == three.session
+    await one.abandon()
+    await two.abandon()
+    assert [each.session.label for each in await saga.sessions.list()] == ["mine"]
+    await three.abandon()
+    await three.abandon()
+    assert await saga.sessions.list() == [] and len(saga.parts.live) == 0
+    again = await in_session(chat, "mine", "싸운다.")
+    await tell(again, FIGHT)
+    assert [each.turns for each in await saga.sessions.list()] == [1]
+
+
+async def test_a_session_stays_that_somebody_made_changed_paid_for_or_played(saga: Saga, chat: Frontend) -> None:
+    made = await saga.sessions.create(label="made")
+    await (await in_session(chat, "made", "0")).abandon()
+    renamed = await in_session(chat, "one", "1")
+    await saga.sessions.rename(renamed.session.id, "two")
+    await renamed.abandon()
+    paid = await in_session(chat, "paid", "2")
+    paid.billed(Usage(1_000, 10), model="m", provider="p")
+    await paid.abandon()
+    played, left = await in_session(chat, "played", "3"), await in_session(chat, "played", "4")
+    await tell(played, FIGHT)
+    await left.abandon()
+    found = [each.session.id for each in await saga.sessions.list()]
+    assert found == [made.id, renamed.session.id, paid.session.id, played.session.id]
+
+
+async def test_a_request_that_cannot_begin_leaves_no_session(
+    saga: Saga, chat: Frontend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def breaks(*given: Any) -> None:
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(saga.play.prompting), "layout", breaks)
+        with pytest.raises(asyncio.CancelledError):
+            await chat.begin("싸운다.")
+    assert await saga.sessions.list() == []

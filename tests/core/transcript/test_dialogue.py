@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
 import time
 import unicodedata
 from typing import Any
@@ -11,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from saga_core.errors import BadInput
-from saga_core.transcript.dialogue import Speech, marked, read_transcript, roles, wrapped
+from saga_core.transcript import dialogue
+from saga_core.transcript.dialogue import Speech, marked, read_request, read_transcript, roles, wrapped
 from saga_core.transcript.identities import LADDER, _KeyCache, fingerprint, identity, identity_key, prefix_keys
 
 text = st.text(alphabet=st.sampled_from('가나다 어둠의숲*_"“” \n\tab:c.'), max_size=60)
@@ -200,3 +203,32 @@ def test_a_beginning_that_is_sent_once_for_each_attempt_is_one_reply() -> None:
         assert found.prefilled
     other = read_transcript([*chat, begun, {**begun, "content": "Another."}])
     assert len(other.utterances) == 3
+
+
+TEXTS = ("plain", "it's", 'a "b"', "both ' and \"", "back\\slash \n \x00 \ud800 é 한", "")
+PARTS: list[Any] = [
+    {"type": "image_url", "image_url": {"url": text * times, "more": [1, 2.5, None, True, {}, [], text], "none": []}}
+    for text in TEXTS
+    for times in (1, 30_000)
+]
+
+
+@pytest.mark.parametrize("number", range(len(PARTS)))
+def test_a_part_is_known_by_what_it_always_was(number: int) -> None:
+    part = PARTS[number]
+    (said,) = read_transcript([{"role": "user", "content": [part]}]).utterances
+    assert said.images == (hashlib.blake2b(repr(part).encode(), digest_size=8).hexdigest(),)
+
+
+async def test_a_large_picture_is_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[int] = set()
+    found = dialogue._fingerprint
+
+    def noted(part: Any) -> str:
+        threads.add(threading.get_ident())
+        return found(part)
+
+    monkeypatch.setattr(dialogue, "_fingerprint", noted)
+    part = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 100_000}}
+    await read_request([{"role": "user", "content": [{"type": "text", "text": "Look."}, part]}])
+    assert threads and threading.get_ident() not in threads

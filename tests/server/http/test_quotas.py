@@ -12,7 +12,7 @@ import pytest
 from saga_core.errors import QuotaExceeded
 from tests.server.client import CHAT, Client, Reply, words
 from tests.server.conftest import Serve
-from tests.server.upstream import Upstream, says
+from tests.server.upstream import Upstream, errors, fails, resets, says
 
 ADMIN = "admin-key-1"
 FACTS = {"facts": {"narrator": {"input": 1_000.0, "output": 5_000.0}}}
@@ -105,6 +105,27 @@ async def test_money_a_day(admin: Client) -> None:
     first = await mina.chat(words("hello"))
     assert (await use(mina))["dollars"] == pytest.approx(float(first.headers["X-SAGA-Cost"]), abs=1e-3)
     refused(await mina.chat(words("hello")), "dollars_a_day")
+
+
+async def test_requests_that_fail_leave_no_session(admin: Client, upstream: Upstream) -> None:
+    mina = await player(admin, sessions="1")
+    upstream.then(fails(400), fails(400), fails(503), resets(), says("", usage=None))
+    for at, status in enumerate((400, 400, 503, 502, 200)):
+        assert (await mina.chat(words(f"hello {at}"))).status == status
+        assert (await mina.get("/api/sessions?fleeting=all")).json["sessions"] == []
+    upstream.then(errors())
+    assert "overloaded" in (await mina.chat(words("hello"), stream=True)).raw.decode()
+    assert (await mina.chat(words("hello"))).status == 200, "the provider is back"
+    refused(await mina.chat(words("another story")), "sessions")
+
+
+async def test_an_empty_reply_that_was_paid_for_takes_one_session(admin: Client, upstream: Upstream) -> None:
+    mina = await player(admin, sessions="1")
+    upstream.then(says(""), says(""))
+    for _ in range(3):
+        assert (await mina.chat(words("hello"))).status == 200
+    (session,) = (await mina.get("/api/sessions?fleeting=all")).json["sessions"]
+    assert session["turns"] == 1
 
 
 async def test_side_requests_count_too(admin: Client) -> None:
