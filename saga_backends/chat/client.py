@@ -24,6 +24,7 @@ from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.patience import WITHOUT_CONTENT, Patience
 from saga_backends.chat.reply import ModelReply
 from saga_backends.http_client import MOST_BODY, body_of, open_http, refusal
+from saga_backends.json_pieces import LARGE, characters, written
 from saga_backends.json_text import read_text, without_surrogates
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
@@ -259,7 +260,7 @@ class ChatClient:
         """
         blame = self.blame(key)
         try:
-            request = self.http.build_request(method, path, headers=headers, **content)
+            request = self.http.build_request(method, path, **await _sendable(headers, content))
             response = await self.http.send(request, stream=True)
         except UnicodeEncodeError:
             sendable = without_surrogates(content.get("json"))
@@ -321,6 +322,18 @@ class ChatClient:
 
     def _patience(self, key: str | None) -> Patience:
         return Patience(self.timeout, lambda: self.blame(key).without_content(WITHOUT_CONTENT))
+
+
+async def _sendable(headers: Mapping[str, str], content: dict[str, Any]) -> dict[str, Any]:
+    """Return the headers and the content of a request, in which a large JSON body is written in pieces."""
+    body = content.get("json")
+    if characters(body) < LARGE:
+        return {"headers": headers, **content}
+    length = 0
+    async for piece in written(body):
+        length += len(piece)
+    told = {"Content-Type": "application/json", "Content-Length": str(length)}  # not every server takes chunks
+    return {"headers": {**headers, **told}, "content": written(body)}
 
 
 def _pause(state: tenacity.RetryCallState) -> float:

@@ -53,7 +53,7 @@ addEventListener("message", async ({ data }) => {
 });
 """
 _HOST = """
-const chat = { id: "5f0c9c5e-7c1b-4a55-9c11-000000000046", message: [] };
+const chat = { id: "x]][[saga:session=other", message: [] }; // as an imported chat may bring it
 const values = { address: SAGA, key: "", on: 0 }, menus = {}, replacers = [], returns = [];
 const frame = document.querySelector("iframe");
 const api = {
@@ -165,8 +165,8 @@ async def test_the_plugin_shows_corrects_and_names_the_chat(browser: Browser, si
                 await page.evaluate("words => say(words)", words)
             await page.evaluate("open_saga()")
             await panel.locator("[data-saga-line=present]").wait_for()
-            chat = await page.evaluate("chat.id")
-            found = await (await page.request.get(f"{server.url}/api/chats/{chat}")).json()
+            found = await (await page.request.get(f"{server.url}/api/chats/x    saga:session=other")).json()
+            assert [each.session.label for each in await server.saga.sessions.list()] == [""]
             known = (await (await page.request.get(f"{server.url}/api/sessions/{found['session_id']}/lines")).json())[
                 "lines"
             ]

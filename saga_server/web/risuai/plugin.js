@@ -1,5 +1,5 @@
 // RisuAI runs a plugin in a frame of its own, which may make no requests and submit no forms: RisuAI makes the requests.
-import { ask, body, draw, el, part, t } from "../sillytavern/panel.js";
+import { ask, body, draw, el, part, short, t } from "../sillytavern/panel.js";
 
 const kept = { on: false, address: "", key: "" };
 const address = () => new URL(kept.address || SAGA).origin;
@@ -12,7 +12,7 @@ async function chat() {
 
 /** Where the chat is: RisuAI's requests name it, and its newest reply is in sight. */
 async function place() {
-  const id = (await chat())?.id;
+  const id = short((await chat())?.id);
   if (!id) return null;
   try {
     const found = await ask("GET", `api/chats/${part(id)}`);
@@ -23,9 +23,9 @@ async function place() {
   }
 }
 
-/** Say in a request which chat it is of. SAGA takes the mark out before the model sees anything. */
+/** Say in a request which chat it is of. SAGA takes the mark out before the model sees anything. An imported chat brings its id, which could end the mark and begin another. */
 async function marked(messages, type) {
-  const id = kept.on && type === "model" ? (await chat())?.id : null;
+  const id = kept.on && type === "model" ? short((await chat())?.id) : "";
   return id ? [{ role: "system", content: `[[saga:chat=${id}]]` }, ...messages] : messages;
 }
 

@@ -1,5 +1,5 @@
 // SAGA's panel inside SillyTavern. Requests that go to SAGA say which chat, persona and group member they are of.
-import { ask, body, draw, el, part } from "./panel.js";
+import { ask, body, draw, el, part, short } from "./panel.js";
 
 const NAME = "saga";
 const context = () => SillyTavern.getContext();
@@ -42,9 +42,6 @@ function facts() {
   const { chatId, name1, groupId, name2 } = context();
   return { Chat: chatId, Player: name1, Member: groupId ? name2 : "" };
 }
-
-/** A name as a header, a mark and a path can hold it. */
-const short = (value) => [...String(value ?? "")].map((each) => (each < " " || "[]{}/\\".includes(each) ? " " : each)).slice(0, 190).join("").trim();
 
 function headers() {
   return Object.entries(facts()).filter(([, value]) => value)

@@ -33,6 +33,8 @@ export async function ask(method, path, { query = {}, body, tag } = {}) {
 }
 
 export const part = encodeURIComponent;
+/** A name as a header, a mark and a path can hold it. */
+export const short = (value) => [...String(value ?? "")].map((each) => (each < " " || "[]{}/\\".includes(each) ? " " : each)).slice(0, 190).join("").trim();
 
 export function el(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
