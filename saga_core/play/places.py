@@ -393,7 +393,10 @@ class Places:
             self.edited(live.session.id, match.edits)
         if match.unknown:
             place = await self._adopt(place, match)
-        return evolve(place, new=self.directory.joined(live.session.id, new))
+        begun = self.directory.new.get(live.session.id)
+        if begun is not None and begun is not new:
+            begun.requests += 1
+        return evolve(place, new=begun)
 
     async def unknown_messages(self, request: Request, transcript: Transcript, world: WorldChoice) -> int | None:
         """How many messages of the request's history are unknown here. None if it shows no turn narrated here.

@@ -53,7 +53,7 @@ class SessionDirectory:
     render: Render
     beginning: Callable[[str, str, Create], Awaitable[None]] | None = None
     """Begins a session of an owner, by its id, if the owner's key allows it. Raises ``QuotaExceeded``."""
-    _new: WeakValueDictionary[str, NewSession] = field(factory=WeakValueDictionary, init=False)
+    new: WeakValueDictionary[str, NewSession] = field(factory=WeakValueDictionary, init=False)
     """The new sessions, by id, as long as a request in them is played."""
 
     async def begin(
@@ -81,7 +81,7 @@ class SessionDirectory:
             session = evolve(session, share=share_of(world.name, share), shared_at=now)
         create = partial(self.journal.create_session, session, root, world)
         if new is not None:
-            self._new[session_id] = new  # another request may find it before this one knows that it began
+            self.new[session_id] = new  # another request may find it before this one knows that it began
         await (create() if self.beginning is None else self.beginning(owner, session_id, create))
         if new is not None:
             new.session = session
@@ -92,13 +92,6 @@ class SessionDirectory:
         except NotFound as error:
             lost = "the journal lost a session that it had just taken; its commit must have written when it returns"
             raise StoreError(lost) from error
-
-    def joined(self, session_id: str, own: NewSession) -> NewSession | None:
-        """Note that the request which may begin ``own`` is played in this session. None if the session is not new."""
-        found = self._new.get(session_id)
-        if found is not None and found is not own:
-            found.requests += 1
-        return found
 
     async def named(
         self,
