@@ -11,7 +11,7 @@ from openai import APIError, AsyncOpenAI
 
 from saga_core.errors import StoreError
 from saga_core.journal.journal import Journal
-from saga_server.http import exchange
+from saga_server.http import EXCHANGES, exchange
 from tests.server.client import BLOCK, CHAT, Client, words
 from tests.server.conftest import Serve
 from tests.server.upstream import (
@@ -333,8 +333,9 @@ class TestClientsThatGo:
                 await asyncio.wait([request], timeout=0.002)
             request.cancel()
             await upstream.gone.wait()
-            while (await client.get("/api/sessions")).json["sessions"]:
-                await asyncio.sleep(0)
+            assert client.server._runner is not None
+            await client.server._runner.app[EXCHANGES].settle()
+        assert (await client.get("/api/sessions")).json["sessions"] == []
 
     async def test_of_two_one_may_go(self, client: Client, upstream: Upstream) -> None:
         gate = asyncio.Event()
