@@ -7,7 +7,7 @@ from typing import Any
 from saga_core.errors import BadInput, NotFound
 from saga_core.model import PRESENT, Audience, Hearing, Kind, WorldState
 from saga_core.naming import Names
-from saga_core.sessions import LiveSession, heard, knowers
+from saga_core.sessions import LiveSession, heard_of, knowers
 
 
 def people_who_know(live: LiveSession, state: WorldState, depth: int) -> dict[str, Any]:
@@ -40,14 +40,14 @@ def what_is_known(live: LiveSession, state: WorldState, name: str) -> dict[str, 
     found = []
     for depth, text in _facts(state):
         node = live.tree.ancestor_at(state.turn, depth)
-        found.append({"about": depth, "text": text, **_shown(state, heard(state, node, who))})
+        found.append({"about": depth, "text": text, **_shown(state, heard_of(state, node, who, text))})
     return {"id": who, "name": state.name(who), "facts": found}
 
 
 def _facts(state: WorldState) -> list[tuple[int, str]]:
     """The latest remarks and events, by turn."""
     events = ((each.depth, each.name) for each in state.happenings)
-    return sorted({each for each in (*state.notes, *events) if 0 < each[0] <= state.depth})
+    return sorted({each for each in (*state.remarks, *events) if 0 < each[0] <= state.depth})
 
 
 def _shown(state: WorldState, known: Hearing | None) -> dict[str, Any]:

@@ -43,6 +43,8 @@ from saga_core.language import (
     content_words,
     fold_name,
     frame_of,
+    is_guarded,
+    is_identity,
     learns,
     mentions,
     sentences_of,
@@ -238,11 +240,12 @@ _LOOKED_THROUGH = 64
 
 
 def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
-    """What matters now and somebody here does not know: first deaths, then secrets and what binds people.
+    """What matters now and somebody here does not know: first what is said to be kept from somebody, then deaths, then
+    other secrets and what binds people.
 
     A death and a bond matter if the last two messages name somebody absent whom the remark names, a secret if they name
-    anybody of it who knows it. The rest matters if they share its words. What a later turn has told is left out, for
-    those who were there.
+    anybody of it who knows it. So does a secret that is kept from somebody, if one whom it names and who knows it is
+    here. The rest matters if they share its words. What a later turn has told is left out, for those who were there.
     """
     request, state = scene.request, scene.state
     words_said = "\n".join((request.player_words, *request.recent))
@@ -257,7 +260,7 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
     parts = parts_alone(state.entities.values()) if secrets else {}
     in_short = (id_ for id_, alone in parts.items() if _names_one(words_said, alone))
     named = dict.fromkeys((*(each.id for each in called), *in_short))
-    ranked: list[tuple[int, bool, float, int, Ignorance]] = []
+    ranked: list[tuple[bool, int, bool, float, int, Ignorance]] = []
     for found in request.ignorance:
         own = [
             word for word in content_words(without_time(found.text)) if word not in nothing and f" {word}" not in names
@@ -270,9 +273,12 @@ def _not_known(source: str, scene: Scene, words: Labels) -> list[Piece]:
         whole = (name for id_ in told_of for name in (*state.entities[id_].names, *parts.get(id_, ())))
         others = list(whole) if is_secret else absent
         heavy = worth >= BOND and _names_one(found.text, others)
-        if touch >= _ABOUT_NOW or heavy:
-            ranked.append((worth if heavy else 0, worth >= BOND, touch, found.depth, found))
-    ranked.sort(key=lambda each: each[:4], reverse=True)
+        guarded = is_secret and is_guarded(found.text)
+        knowing = (name for id_ in state.present if id_ not in found.who for name in state.entities[id_].names)
+        if touch >= _ABOUT_NOW or heavy or (guarded and _names_one(found.text, list(knowing))):
+            order = guarded and heavy, worth if heavy else 0, worth >= BOND, touch, found.depth
+            ranked.append((*order, found))
+    ranked.sort(key=lambda each: each[:5], reverse=True)
     return [
         Piece(
             source,
@@ -362,19 +368,21 @@ def _untold(ranked: Sequence[Ignorance], scene: Scene) -> Iterator[tuple[Ignoran
     if not ranked:
         return
     people: tuple[tuple[str, str], ...] = ()
+    parts = parts_alone(scene.state.entities.values())
+    called = {id_: (*each.names, *parts.get(id_, ())) for id_, each in scene.state.entities.items()}
     yielded: list[Ignorance] = []
     later = _later(scene)
     animals = _animals(scene.state, {id_ for each in ranked for id_ in each.who}, later)
     for each in ranked:
         beside = [known for known in yielded if known.depth == each.depth]
         who = [id_ for id_ in each.who if id_ not in animals]
-        if beside or _may_be_told(each, scene.state, later):
+        if beside or _may_be_told(each, called, later):
             people = people or tuple(one for one in people_in(scene.state) if one[1] != scene.state.player)
             fact = _fact(each, scene.state, people)
             if any(fact.is_(_fact(known, scene.state, people)) for known in beside):
                 continue
             told = list(_told_at(fact, later, people))
-            learned = {id_: chain(told, _learned_at(each, fact, id_, later, people, scene)) for id_ in who}
+            learned = {id_: chain(told, _learned_at(each, fact, id_, called[id_], later, people)) for id_ in who}
             who = [id_ for id_ in who if not any(_heard(scene, id_, depth) for depth in learned[id_])]
         if who:
             yielded.append(each)
@@ -383,12 +391,12 @@ def _untold(ranked: Sequence[Ignorance], scene: Scene) -> Iterator[tuple[Ignoran
             return
 
 
-def _may_be_told(found: Ignorance, state: WorldState, later: Sequence[tuple[int, str, str]]) -> bool:
+def _may_be_told(found: Ignorance, called: Mapping[str, Sequence[str]], later: Sequence[tuple[int, str, str]]) -> bool:
     """Whether a later turn has two words of a fact, or one of a death or beside who does not know it, which is quickly
     seen."""
     least = 1 if weight(found.text) == DEATH else 2
     own = [word for word in content_words(found.text) if word not in telling_nothing()]
-    own += [normalized_turn(name) for id_ in found.who for name in state.entities[id_].names]
+    own += [normalized_turn(name) for id_ in found.who for name in called.get(id_, ())]
     return any(depth > found.depth and sum(word in folded for word in own) >= least for depth, _, folded in later)
 
 
@@ -430,7 +438,7 @@ def _named_parts(text: str, people: Sequence[tuple[str, str]]) -> set[str]:
 def _later(scene: Scene) -> list[tuple[int, str, str]]:
     """Return what turns tell, with their depths: remarks, events and messages, as they are and folded."""
     state, episodes = scene.state, scene.request.episodes
-    texts = [*state.notes, *((each.depth, each.name) for each in state.happenings)]
+    texts = [*state.remarks, *((each.depth, each.name) for each in state.happenings)]
     if episodes is not None:
         for depth in range(max(0, state.depth - _LOOKED_THROUGH) + 1, state.depth + 1):
             turn = episodes.at(depth)
@@ -481,13 +489,14 @@ def _learned_at(
     found: Ignorance,
     fact: _Fact,
     who: str,
+    names: Sequence[str],
     later: Sequence[tuple[int, str, str]],
     people: Sequence[tuple[str, str]],
-    scene: Scene,
 ) -> Iterator[int]:
     """Yield the turns (depth) after a fact that say that somebody learned or read it, and name the others whom it is
-    about: "Mina reads the letter", of a letter that says more; or that she told of them who they are."""
-    names, about, own = scene.state.entities[who].names, fact.about - {who}, _own(found.text, people)
+    about: "Mina reads the letter", of a letter that says more; or that she told of them who they are, or was told."""
+    about, own = fact.about - {who}, _own(found.text, people)
+    of_self = fact.kind == BOND and bool(about) and (not own or is_identity(found.text))
 
     def are_meant(sentence: str, shared: bool) -> bool:
         return about <= named(sentence, people) and not (shared and own.isdisjoint(content_words(sentence)))
@@ -497,6 +506,9 @@ def _learned_at(
             continue
         shares, said = any(word in folded for word in own), sentences_of(text)
         learned = shares and any(learns(each, names) and are_meant(each, True) for each in said)
+        learned |= of_self and any(
+            is_identity(each) and learns(each, names) and are_meant(each, False) for each in said
+        )
         bond = not learned and fact.kind == BOND and (bool(about) or shares)
         if learned or (bond and any(confesses(each, names) and are_meant(each, not about) for each in said)):
             yield depth

@@ -263,9 +263,9 @@ def _attribute(desk: _Desk) -> tuple[Event, ...]:
 
 def _unnote(desk: _Desk) -> tuple[Event, ...]:
     wanted, text = desk.text("remark"), desk.text("text")
-    found = [(depth, said) for depth, said in desk.state.notes if clean_name(said) == wanted]
+    found = [(depth, said) for depth, said in desk.state.remarks if clean_name(said) == wanted]
     if not found:
-        raise BadInput(f"remark: the latest {len(desk.state.notes)} have no {wanted!r}; GET …/lines lists them")
+        raise BadInput(f"remark: the latest {len(desk.state.remarks)} have no {wanted!r}; GET …/lines lists them")
     return (deltas.Unnoted(*found[-1]), *((deltas.Noted(nfc(text)),) if text else ()))
 
 

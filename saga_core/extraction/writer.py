@@ -117,7 +117,7 @@ def read_delta(
     head = player_events(fields, state, player_name, sure, claims, card, told.removeprefix(words))
     if head:
         state = fold(state, Delta(head), turn=state.turn, depth=state.depth)
-    evidence = Evidence(told, card, "\n".join(text for _, text in state.notes))
+    evidence = Evidence(told, card, "\n".join(text for _, text in state.remarks))
     names = Names(state, later, evidence, _lists(fields, source), tuple(dealing(fields)))
     real = here_and_now(fields, names)
     wrong: list[str] = []

@@ -86,6 +86,9 @@ if TYPE_CHECKING:
         frame_of,
         is_confided,
         is_debt,
+        is_guarded,
+        is_identity,
+        is_one_of_few,
         is_settled,
         is_subject,
         learns,
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
         staying,
         telling,
         tells_deed,
+        tells_few,
     )
 
 __all__ = [
@@ -140,8 +144,11 @@ __all__ = [
     "is_common",
     "is_confided",
     "is_debt",
+    "is_guarded",
     "is_hangul",
+    "is_identity",
     "is_kana",
+    "is_one_of_few",
     "is_settled",
     "is_subject",
     "is_unspaced",
@@ -177,6 +184,7 @@ __all__ = [
     "telling",
     "telling_nothing",
     "tells_deed",
+    "tells_few",
     "terms",
     "without_empty_lines",
     "without_needless_marks",

@@ -80,6 +80,53 @@ def _confided() -> re.Pattern[str]:
     return re.compile(any_of(lambda each: f"{each.story.secrets}|{each.story.kept}"), re.I)
 
 
+def is_one_of_few(text: str, names: Sequence[str]) -> bool:
+    """Whether a text says that somebody with these names is one of the few who know it: only Roz knows."""
+    return any(each in text for each in names) and _among_few(tuple(names)).search(text) is not None
+
+
+def tells_few(text: str, names: Sequence[str]) -> bool:
+    """Whether a text says that somebody with these names tells it to few."""
+    return any(each in text for each in names) and _telling_few(tuple(names)).search(text) is not None
+
+
+def is_guarded(text: str) -> bool:
+    """Whether a text says of a secret that somebody does not know it, or that only certain people do."""
+    return _guarded().search(text) is not None
+
+
+def is_identity(text: str) -> bool:
+    """Whether a text speaks of who somebody really is."""
+    return _who_really().search(text) is not None
+
+
+@cache
+def _who_really() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.who_really), re.I)
+
+
+@lru_cache(maxsize=256)
+def _among_few(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.among_few(_any(names))), re.I)
+
+
+@lru_cache(maxsize=256)
+def _telling_few(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.telling_to_few(_any(names))), re.I)
+
+
+def _any(names: Sequence[str]) -> str:
+    return "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
+
+
+@cache
+def _guarded() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: f"{each.story.kept}|{each.story.among_few(_SOMEBODY)}"), re.I)
+
+
+_SOMEBODY = r"\w[\w'’ -]{0,24}?"
+
+
 def tells_deed(statement: str, name: str, confided: bool) -> bool:
     """Whether a statement begins with a name and tells what she did or is, which she knows. Whose she is she may not
     know, if it is ``confided``: Mina is Ivo's daughter, only Nell knows."""
@@ -161,14 +208,12 @@ def _is_said_of(text: str, names: Sequence[str], deed: re.Pattern[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def _learning(names: tuple[str, ...]) -> re.Pattern[str]:
-    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
-    return re.compile("|".join(f"(?:{each.story.learning(named)})" for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.story.learning(_any(names))), re.I)
 
 
 @lru_cache(maxsize=256)
 def _confessing(names: tuple[str, ...]) -> re.Pattern[str]:
-    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
-    return re.compile("|".join(f"(?:{each.story.confessing(named)})" for each in every()), re.I)
+    return re.compile(any_of(lambda each: each.story.confessing(_any(names))), re.I)
 
 
 @cache
@@ -182,8 +227,7 @@ def _negation() -> re.Pattern[str]:
 @lru_cache(maxsize=256)
 def staying(names: tuple[str, ...], place: str) -> re.Pattern[str]:
     """Matches the words that somebody with one of these names is at a place: "Odile waits at Hollin Reach"."""
-    named = "|".join(re.escape(each) for each in sorted(names, key=len, reverse=True))
-    return re.compile("|".join(f"(?:{each.story.staying(named, re.escape(place))})" for each in every()))
+    return re.compile(any_of(lambda each: each.story.staying(_any(names), re.escape(place))))
 
 
 # Kinds of relation

@@ -626,6 +626,8 @@ class StoryWords(Table):
     """A clause about something that binds people: promises, debts, wounds, secrets."""
     secrets: Pattern = NEVER
     """A clause about something that few are told: a confession, a secret, who somebody really is."""
+    who_really: Pattern = NEVER
+    """Words about who somebody really is."""
     informed: Pattern = NEVER
     """NAMED was told something, or has learned it."""
     confessed: Pattern = NEVER
@@ -636,6 +638,10 @@ class StoryWords(Table):
     """Animals that live with people."""
     kept: Pattern = NEVER
     """A clause that says from whom something is kept: somebody does not or must not know it."""
+    few: Pattern = NEVER
+    """Only NAMED knows or is told it, perhaps beside others."""
+    telling_few: Pattern = NEVER
+    """NAMED tells it to few."""
     whose: Pattern = NEVER
     """A sentence that begins by telling whose a character NAMED is."""
     doer: Pattern = NEVER
@@ -722,6 +728,14 @@ class StoryWords(Table):
     def belonging(self, named: str) -> str:
         """A pattern of the character being somebody's: a daughter, a debtor."""
         return self.whose.replace("NAMED", named)
+
+    def among_few(self, named: str) -> str:
+        """A pattern of the character being one of the few who know something."""
+        return self.few.replace("NAMED", named)
+
+    def telling_to_few(self, named: str) -> str:
+        """A pattern of the character telling few of something."""
+        return self.telling_few.replace("NAMED", named)
 
     def being_beast(self, named: str) -> str:
         """A pattern of the character being called an animal."""

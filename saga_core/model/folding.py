@@ -8,13 +8,13 @@ from typing import Any
 from attrs import evolve
 from attrs import fields as attributes
 
-from saga_core.language import is_debt, is_settled, settled
+from saga_core.language import is_confided, is_debt, is_settled, settled
 from saga_core.model import counting, curated, deltas, facts
 from saga_core.model.draft import Draft
 from saga_core.model.entities import DEAD, Entity, Happening, Kind, Placement, Relation, Stack, remembered
 from saga_core.model.knowledge import set_audience
 from saga_core.model.tree import Delta
-from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, WorldState
+from saga_core.model.world_state import MAX_HAPPENINGS, MAX_NOTES, MAX_SECRETS, WorldState
 from saga_core.trackers import HEALTH
 
 _LINKS = frozenset({"ADJACENT", "INVOLVED_IN", "CAUSED"})
@@ -292,16 +292,20 @@ def _played(draft: Draft, event: deltas.Played) -> None:
 
 
 def _noted(draft: Draft, event: deltas.Noted) -> None:
-    draft.changed["notes"] = (*draft.view("notes"), (draft.depth, event.text))[-MAX_NOTES:]
+    notes = (*draft.view("notes"), (draft.depth, event.text))
+    draft.changed["notes"] = notes[-MAX_NOTES:]
+    if secrets := tuple(each for each in notes[:-MAX_NOTES] if is_confided(each[1])):
+        draft.changed["secrets"] = (*draft.view("secrets"), *secrets)[-MAX_SECRETS:]
 
 
 def _unnoted(draft: Draft, event: deltas.Unnoted) -> None:
-    notes = draft.view("notes")
-    if (event.depth, event.text) not in notes:
-        draft.problem(f"turn {event.depth} has no remark {event.text!r} among the latest {MAX_NOTES}")
+    said = (event.depth, event.text)
+    where = next((each for each in ("notes", "secrets") if said in draft.view(each)), None)
+    if where is None:
+        draft.problem(f"turn {event.depth} has no remark {event.text!r} among those kept")
         return
-    draft.changed["notes"] = tuple(each for each in notes if each != (event.depth, event.text))
-    draft.changed.update(curated.taken_back(draft.view("untrue"), draft.view("story"), (event.depth, event.text)))
+    draft.changed[where] = tuple(each for each in draft.view(where) if each != said)
+    draft.changed.update(curated.taken_back(draft.view("untrue"), draft.view("story"), said))
 
 
 def _mentioned(draft: Draft, event: deltas.Mentioned) -> None:

@@ -29,6 +29,7 @@ from saga_core.values import Value
 MAX_HAPPENINGS = 64
 MAX_PROBLEMS = 32
 MAX_NOTES = 16
+MAX_SECRETS = 16
 MAX_UNTRUE = 32
 MAX_FINDINGS = 64
 MAX_SCHEDULED = 32
@@ -54,9 +55,9 @@ class Observation:
 class WorldState:
     """The fold of a path's deltas over the opening state. Its maps are never changed in place.
 
-    Only the latest happenings (64), notes (16), untrue statements (32), problems (32), findings (64), scheduled events
-    (32), learned lore (32), observations (24) and story parts (24) are kept, so that a state does not grow with the
-    number of turns. The journal keeps all of them.
+    Only the latest happenings (64), notes (16), older notes with a secret (16), untrue statements (32), problems (32),
+    findings (64), scheduled events (32), learned lore (32), observations (24) and story parts (24) are kept, so that a
+    state does not grow with the number of turns. The journal keeps all of them.
     """
 
     world: str = ""
@@ -78,6 +79,8 @@ class WorldState:
     happenings: tuple[Happening, ...] = ()
     notes: tuple[tuple[int, str], ...] = ()
     """(depth, text) of the latest notes."""
+    secrets: tuple[tuple[int, str], ...] = ()
+    """(depth, text) of the latest notes before them that tell a secret, which is guarded as long as it is one."""
     untrue: tuple[tuple[int, str], ...] = ()
     """(depth, text) of the latest notes and happenings that were taken back."""
     mentioned: Mapping[str, int] = field(factory=dict)
@@ -182,6 +185,11 @@ class WorldState:
     def at(self, place: str) -> list[str]:
         """Return the ids of the characters at a place, without the player, ordered by id."""
         return sorted(who for who, where in self.whereabouts.items() if where.place == place and who != self.player)
+
+    @property
+    def remarks(self) -> tuple[tuple[int, str], ...]:
+        """(depth, text) of all notes that are kept: the secrets, then the latest."""
+        return (*self.secrets, *self.notes)
 
     @property
     def event_names(self) -> frozenset[str]:

@@ -556,7 +556,7 @@ def _ignorance(
     ``said`` the last two messages: who died without a note matters if they name the dead."""
     if not state.present:
         return ()
-    noted = (*told.notes, *((each.depth, each.name) for each in told.happenings))
+    noted = (*told.remarks, *((each.depth, each.name) for each in told.happenings))
     died = frozenset(_deaths(told, noted, "\n".join(said)))
     subjects = dict.fromkeys((*noted, *sorted(died)))
     found: dict[tuple[int, str], list[str]] = {}
@@ -604,7 +604,7 @@ def _offered(request: Request, plan: PromptPlan) -> Sequence[Mapping[str, Any]]:
 
 def _recalled(start: TurnStart, query: str, most: int) -> list[dict[str, Any]]:
     live = start.place.live
-    return live.remembered(start.told).rows(query, most, start.told.notes, start.unseen)
+    return live.remembered(start.told).rows(query, most, start.told.remarks, start.unseen)
 
 
 def _player_in(request: Request, transcript: Transcript) -> str:

@@ -246,7 +246,7 @@ def _lines(state: WorldState, language: str) -> Iterator[StateLine]:
         if entity.dead:
             yield StateLine(kind="status", subject=entity.id, text=str(entity.get("status")))
     seen: dict[int, int] = {}
-    for depth, text in state.notes:
+    for depth, text in state.remarks:
         seen[depth] = seen.get(depth, 0) + 1
         yield StateLine(kind="note", subject=f"{depth}.{seen[depth]}", text=text, since=depth)
     for event in state.schedule.values():
@@ -529,7 +529,7 @@ def describe_state(state: WorldState, session: Session, language: str = DEFAULT)
             for part in relation.parts
         ],
         "events": [{"name": event.name, "turn": event.depth} for event in state.happenings],
-        "notes": [{"turn": depth, "text": text} for depth, text in state.notes],
+        "notes": [{"turn": depth, "text": text} for depth, text in state.remarks],
         **describe_counts(state, language),
         "habits": [habit for habit in HABITS if player.get(habit)],
         "world_state": render_kv(state),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from saga_core.sessions.directory import NewSession, SessionDirectory, is_number, timeline_named, turn_named
 from saga_core.sessions.kinds import EPHEMERAL, PERSONAL, SESSION_KINDS, WORLD, checked_kind, checked_share, share_of
-from saga_core.sessions.knowledge import Perspective, Perspectives, heard, hears, knowers, unknown_here
+from saga_core.sessions.knowledge import Perspective, Perspectives, heard_of, hears, knowers, unknown_here
 from saga_core.sessions.live_sessions import (
     LiveSession,
     LiveSessions,

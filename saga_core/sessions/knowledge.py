@@ -15,15 +15,22 @@ from cachetools import LRUCache
 
 from saga_core.language import (
     AFTER_NO_TITLE,
+    all_of,
     begins_about,
     is_confided,
+    is_guarded,
+    is_identity,
+    is_one_of_few,
     is_subject,
     learns,
     mentions,
     names_herself,
+    sentences_of,
     staying,
+    tells_few,
 )
 from saga_core.model import (
+    EVERYBODY,
     MOMENT,
     Audience,
     Delta,
@@ -334,6 +341,16 @@ def heard(state: WorldState, node: TurnNode, who: str) -> Hearing | None:
     return hearing(node, state.audiences, ids, assumed_from(state.met, state.audiences, ids))
 
 
+def heard_of(state: WorldState, node: TurnNode, who: str, text: str) -> Hearing | None:
+    """As ``heard``, of one remark of the turn, which may say that only certain people know it."""
+    if who != state.player and is_confided(text) and is_guarded(text):
+        few = _few_who_know(text, _people(state))
+        told = state.audiences.get(node.depth, Audience())
+        if few and who not in few and not _is_told(told, ids_of(state, who)):
+            return None
+    return heard(state, node, who)
+
+
 def hears(live: LiveSession, state: WorldState, who: str, depth: int) -> bool:
     """Whether a character knows what happened at the turn ``depth`` of the path to ``state``."""
     return heard(state, live.tree.ancestor_at(state.turn, depth), who) is not None
@@ -363,7 +380,8 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     part of it that names nobody else, and not with what is hers, tells what she did, which she knows. So does whoever
     it names too and has come here with the one who did it, who was away: Tobin went to fetch Mina. A secret about her
     she may not know, nor whose she is. A remark that says that she was told, or has learned of it, tells what she
-    knows. That somebody who is here stays at this place, everybody here sees.
+    knows. That somebody who is here stays at this place, everybody here sees. What only certain people know, as a
+    secret says, the others do not know although they were there.
     """
     found: list[Unknown] = []
     last = state.present[-_MOST_HERE:]
@@ -371,7 +389,7 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     names = {who: each.names for who, each in here.items()}
     place = state.entities.get(state.location or "")
     places = place.names if place is not None else ()
-    people: list[tuple[str, ...]] = []
+    people: dict[str, tuple[str, ...]] = {}
     ids = {who: ids_of(state, who) for who in names}
     met = frozenset(state.met)
     assumed = {who: assumed_from(met, state.audiences, ids[who]) for who in names}
@@ -380,23 +398,28 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
             continue
         node = live.tree.ancestor_at(state.turn, depth)
         ignorant = [who for who in names if hearing(node, state.audiences, ids[who], assumed[who]) is None]
-        if not ignorant:
+        confided = is_confided(text)
+        guarded = confided and is_guarded(text)
+        if not (ignorant or guarded):
             continue
         statements = [text]
-        if any(called[:2] in text for who in ignorant for called in names[who]):
+        if guarded or any(called[:2] in text for who in ignorant for called in names[who]):
             # Most texts name nobody who does not know them, and the parts of names take the whole cast to tell.
             if not people:
-                parts = parts_alone(state.entities.values())
-                people = [(*each.names, *parts.get(each.id, ())) for each in state.of_kind(Kind.CHARACTER)]
-                names = {who: (*known, *parts.get(who, ())) for who, known in names.items()}
-            statements = _statements(text, people)
-        confided = is_confided(text)
+                people = _people(state)
+                names = {who: people[who] for who in names}
+            statements = _statements(text, people.values())
+        told = state.audiences.get(depth, Audience())
         for statement in statements:
             did = {who for who in names if _is_subject(statement, names[who], confided)}
             if any(staying(tuple(names[who]), place).match(statement) for who in did for place in places):
                 continue  # everybody here sees it
             came = set() if confided else {_came(live, state, ids[who], depth) for who in did} - {depth}
-            for who in ignorant:
+            few = _few_who_know(statement, people) if guarded else frozenset[str]()
+            unaware = [who for who in names if who not in few and not _is_told(told, ids[who])] if few else ignorant
+            if few and is_identity(statement):  # which is no secret from herself
+                unaware = [who for who in unaware if who in ignorant or not statement.startswith(names[who])]
+            for who in unaware:
                 if not (
                     who in did
                     or _learns(text, names[who])
@@ -406,11 +429,37 @@ def unknown_here(live: LiveSession, state: WorldState, subjects: Sequence[tuple[
     return found
 
 
-def _statements(text: str, people: Sequence[Sequence[str]]) -> list[str]:
-    """The sentences of a remark. One that begins with none of the ``people`` belongs to the one before it."""
+def _people(state: WorldState) -> dict[str, tuple[str, ...]]:
+    """The names of all characters by id, and the parts of them that name nobody else."""
+    parts = parts_alone(state.entities.values())
+    people = {each.id: (*each.names, *parts.get(each.id, ())) for each in state.of_kind(Kind.CHARACTER)}
+    if state.player in people:
+        words = (each for each in all_of(lambda each: each.names.player) if len(each) > 1)
+        people[state.player] += tuple(sorted(words))
+    return people
+
+
+def _few_who_know(text: str, people: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """The ids of those who alone know what a remark tells, as it says, and who tells it them; empty if it does not."""
+    few = [who for who, names in people.items() if is_one_of_few(text, names)]
+    return frozenset((*few, *(who for who, names in people.items() if tells_few(text, names)))) if few else frozenset()
+
+
+def _is_told(audience: Audience, ids: frozenset[str]) -> bool:
+    """Whether it was set that somebody knows of a turn."""
+    return audience.base == EVERYBODY or not ids.isdisjoint((*audience.told, *audience.only))
+
+
+def _statements(text: str, people: Collection[Sequence[str]]) -> list[str]:
+    """The sentences of a remark. One that begins with none of the ``people``, or says who knows it or does not, belongs
+    to the one before it."""
     starts = (end.end() for end in _SENTENCE_END.finditer(text))
-    cuts = [at for at in starts if any(_begins_about(text[at:], names) for names in people)]
+    cuts = [at for at in starts if any(_begins(text[at:], names) for names in people)]
     return [text[at:to].rstrip() for at, to in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+def _begins(text: str, names: Sequence[str]) -> bool:
+    return _begins_about(text, names) and not is_guarded(sentences_of(text)[0])
 
 
 def _begins_about(text: str, names: Sequence[str]) -> bool:

@@ -170,7 +170,7 @@ class Views:
         live = await self.directory.load(session_id)
         head = turn_named(live, turn)
         state = await live.state(head)
-        return live.remembered(state).rows(query, k, state.notes)
+        return live.remembered(state).rows(query, k, state.remarks)
 
     async def explain(self, session_id: str, turn: str | None = None, *, text: str | None = None) -> dict[str, Any]:
         """Return a turn's context with the reason for every entry, as JSON-compatible data.

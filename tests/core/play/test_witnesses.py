@@ -319,23 +319,23 @@ async def test_a_narrator_is_told_of_a_secret_from_whom_the_player_had_left() ->
 
 
 SPOKEN_OF = [
-    ("Ivo", "Nell", "Mina", "Ivo confesses to Nell alone that he is Mina's father"),
-    ("Ivo", "Nell", "Mina", "Ivo confessed to Nell that Mina is his daughter"),
-    ("Ivo", "Nell", "Mina", "Mina is Ivo's daughter. Only Nell knows"),
-    ("이보", "넬리", "미나", "이보가 넬리에게만 자신이 미나의 아버지라고 고백했다"),
-    ("이보", "넬리", "미나", "미나는 이보의 딸이다. 넬리만 안다"),
-    ("イヴォ", "ネル", "ミナ", "イヴォはネルにだけ、自分がミナの父親だと告白した"),
-    ("イヴォ", "ネル", "ミナ", "ミナはイヴォの娘だ。ネルだけが知っている"),
-    ("伊沃", "奈儿", "米娜", "伊沃只告诉奈儿，自己是米娜的父亲"),
-    ("伊沃", "奈儿", "米娜", "米娜是伊沃的女儿，只有奈儿知道"),
+    ("Ivo", "Nell", "Mina", "Ivo confesses to Nell alone that he is Mina's father", True),
+    ("Ivo", "Nell", "Mina", "Ivo confessed to Nell that Mina is his daughter", True),
+    ("Ivo", "Nell", "Mina", "Mina is Ivo's daughter. Only Nell knows", False),
+    ("이보", "넬리", "미나", "이보가 넬리에게만 자신이 미나의 아버지라고 고백했다", True),
+    ("이보", "넬리", "미나", "미나는 이보의 딸이다. 넬리만 안다", False),
+    ("イヴォ", "ネル", "ミナ", "イヴォはネルにだけ、自分がミナの父親だと告白した", True),
+    ("イヴォ", "ネル", "ミナ", "ミナはイヴォの娘だ。ネルだけが知っている", False),
+    ("伊沃", "奈儿", "米娜", "伊沃只告诉奈儿，自己是米娜的父亲", True),
+    ("伊沃", "奈儿", "米娜", "米娜是伊沃的女儿，只有奈儿知道", False),
 ]
 
 
 @pytest.mark.parametrize("field", ["notes", "event_trigger"])
 @pytest.mark.parametrize("leaves_before", [True, False])
-@pytest.mark.parametrize(("father", "friend", "daughter", "secret"), SPOKEN_OF)
+@pytest.mark.parametrize(("father", "friend", "daughter", "secret", "tells"), SPOKEN_OF)
 async def test_whom_a_secret_is_about_does_not_know_it(
-    father: str, friend: str, daughter: str, secret: str, leaves_before: bool, field: str
+    father: str, friend: str, daughter: str, secret: str, tells: bool, leaves_before: bool, field: str
 ) -> None:
     async with Saga.open(memory_config(default_world=None)) as saga:
         chat = Frontend(saga, "The inn is full.", "Tell a story.", "Be brief.")
@@ -350,7 +350,10 @@ async def test_whom_a_secret_is_about_does_not_know_it(
         live = await saga.parts.live.get(told.session.id)
         state = await live.state(live.head)
         unknown = unknown_here(live, state, [(state.depth - 1, secret)])
-        assert {state.name(each.who) for each in unknown if each.text[:6] == secret[:6]} == {daughter}
+        assert {state.name(each.who) for each in unknown if each.text[:6] == secret[:6]} == {
+            daughter,
+            *(() if tells else (father,)),
+        }
 
 
 @pytest.mark.parametrize("secret", ["Ivo and Mina swear in secret to marry", "Ivo, Mina and Nell confess the theft"])
