@@ -18,6 +18,8 @@ _DIED = re.compile(any_of(lambda each: each.statuses.died))
 _UNDONE = re.compile(any_of(lambda each: each.statuses.undone))
 AWAY = re.compile(any_of(lambda each: each.statuses.away), re.I)
 """Matches a status, or what an event says of somebody, that says that she has left."""
+HELD = re.compile(any_of(lambda each: each.statuses.held), re.I)
+"""Found in a status that says that somebody is in prison or in hospital."""
 LIVES = re.compile(any_of(lambda each: each.statuses.lives), re.I)
 """Matches what a sentence says of somebody who was dead, behind the name, if she is not."""
 _PARTS = re.compile(r"[,，、;；:：()（）\[\]—]|\s[-–]+\s")

@@ -19,7 +19,17 @@ from saga_core.extraction.here_and_now import (
 )
 from saga_core.extraction.other_names import OtherNames
 from saga_core.extraction.player import dealing, is_addressed, player_events
-from saga_core.extraction.statuses import AWAY, LIVES, beside, conditions, is_away, is_supposed_death, joined, status_of
+from saga_core.extraction.statuses import (
+    AWAY,
+    HELD,
+    LIVES,
+    beside,
+    conditions,
+    is_away,
+    is_supposed_death,
+    joined,
+    status_of,
+)
 from saga_core.language import (
     Says,
     any_of,
@@ -293,8 +303,8 @@ class _Reports:
         state, where = self.state, self.state.whereabouts
         for status in self.fields.status_changes:
             who = self.names.find(Kind.CHARACTER, status.name)
-            absent = who is not None and (who in left or who not in state.present)
-            if who and (is_away(status.status) or (absent and any(self._other_places(who, status.status)))):
+            absent = who in left or who not in state.present or self.fields.present is not None
+            if who and (is_away(status.status) or (absent and self._names_other_place(who, status.status))):
                 yield who
         notes = self.fields.notes or ""
         for text in map(str.strip, (self.fields.event_trigger or "", *sentences_of(notes))):
@@ -312,6 +322,13 @@ class _Reports:
         if came:
             named = self.names.named_in(self.told.removeprefix(self.words))
             yield from (who for who in came if who in named)
+
+    def _names_other_place(self, who: str, status: str) -> bool:
+        """Whether a status names a place where somebody was not, be it one that the story does not know yet: a gaol."""
+        place = self.state.whereabouts.get(who)
+        own = self.state.name(place.place) if place is not None else ""
+        held = HELD.search(status) and not HELD.search(own) and not mentions(status, own)
+        return bool(held) or any(self._other_places(who, status))
 
     def _other_places(self, who: str, text: str) -> Iterator[str]:
         """The names of known places in a text, other than where somebody is, which may be a part of the other."""

@@ -387,6 +387,8 @@ class StatusWords(Table):
     """In a remark of these kinds: the person does not hear what is said, as the writer of a letter."""
     away: Pattern = NEVER
     """A whole status that says that somebody has left, or what an event says of somebody: ``gone ashore``, 사라졌다."""
+    held: Pattern = NEVER
+    """In a status or the name of a place: a prison or a hospital."""
     lies: Pattern = NEVER
     """In a sentence about somebody who is dead: that the body is where it is told."""
     unaware: Pattern = NEVER

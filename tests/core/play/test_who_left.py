@@ -215,6 +215,21 @@ async def test_how_somebody_is_who_was_met_and_left_in_one_reply_is_told(present
         ({"notes": "Captain Ruck was robbed at the mill"}, "(there since turn 2)"),
         ({"notes": "Captain Ruck was born in the mill"}, "(there since turn 2)"),
         ({"notes": "Captain Ruck stays at the harbour of Saltmouth"}, "(there since turn 2)"),
+        ({"status_changes": (StatusChange("Captain Ruck", "locked up in Castlemere gaol"),)}, "(was there and left)"),
+        ({"status_changes": (StatusChange("Captain Ruck", "都の牢にいる"),)}, "(was there and left)"),
+        ({"status_changes": (StatusChange("Captain Ruck", "수도의 감옥에 있다"),)}, "(was there and left)"),
+        ({"status_changes": (StatusChange("Captain Ruck", "被关在京城的牢里"),)}, "(was there and left)"),
+        (
+            {"status_changes": (StatusChange("Captain Ruck", "in the gaol by the harbour of Saltmouth"),)},
+            "(there since turn 2)",
+        ),
+        ({"status_changes": (StatusChange("Captain Ruck", "locked up in the cellar"),)}, "(there since turn 2)"),
+        (
+            {"notes": "Captain Ruck gives Ilse back the boat knife and sails for Lisbon for good"},
+            "(was there and left)",
+        ),
+        ({"notes": "Captain Ruck the ferret has gone missing by the eel stalls; Gesk waits"}, "(was there and left)"),
+        ({"notes": "Captain Ruck waves, and Kit sails for Lisbon for good"}, "(there since turn 2)"),
     ],
 )
 async def test_who_is_said_to_be_elsewhere_is_not_told_at_the_old_place(fields: dict[str, Any], told: str) -> None:
@@ -225,3 +240,14 @@ async def test_who_is_said_to_be_elsewhere_is_not_told_at_the_old_place(fields: 
         await chat.say("On.", "Bye.", location="road", present=(), npc_separated=("Captain Ruck",), **fields)
         text = (await chat.begin("Where is Captain Ruck?")).context.text
         assert f"→ harbour of Saltmouth {told}" in text
+
+
+async def test_who_is_no_longer_listed_and_in_a_prison_is_not_where_she_was_caught() -> None:
+    async with Saga.open(memory_config(default_world=None)) as saga:
+        chat = Frontend(saga, "三日の朝。", "語り手として続きを書く。", "")
+        await chat.say("川口へ行こう。", "権蔵は縄をかけられた。", location="川口の酒蔵", present=("弥七", "権蔵"))
+        prison = (StatusChange("権蔵", "都の牢にいる"),)
+        await chat.say(
+            "灰浜へ帰る。", "九日の夕方。", location="千鳥屋", present=("弥七", "菊乃"), status_changes=prison
+        )
+        assert "権蔵 (都の牢にいる) → 川口の酒蔵 (そこを去った)" in (await chat.begin("権蔵は?")).context.text
