@@ -117,6 +117,11 @@ def _part(condition: str) -> _Part | None:
     return (found, bool(left.search(folded)), bool(right.search(folded))) if found else None
 
 
+def is_of_body(condition: str) -> bool:
+    """Whether a condition names a part of the body."""
+    return _part(condition) is not None
+
+
 def _meet(one: _Part, other: _Part | None) -> bool:
     """Whether two conditions are of the same part: the left and the right are two."""
     if other is None or one[0].isdisjoint(other[0]):

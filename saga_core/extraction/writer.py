@@ -26,6 +26,7 @@ from saga_core.extraction.statuses import (
     beside,
     conditions,
     is_away,
+    is_of_body,
     is_supposed_death,
     joined,
     status_of,
@@ -769,7 +770,8 @@ class _Reports:
     def _is_worn_thing(self, status: StatusChange) -> bool:
         """Whether a status of somebody unknown is that of a thing, and the name may be one."""
         may_be = caseless(status.name) or not may_be_somebody(status.name, self.names)
-        return may_be and _WORN.fullmatch(status.status.strip(" .。")) is not None
+        worn = _WORN.fullmatch(status.status.strip(" .。")) is not None
+        return may_be and worn and not is_of_body(status.status)
 
     def _alive_again(self) -> Iterator[Event]:
         """The dead who are listed as company, and of whom a note says that they did not die, or live again."""

@@ -91,8 +91,8 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
     relations: dict[tuple[str, str], Relation] = {}
     for (source, target), relation in state.relations.items():
         pair = now(source), now(target)
-        if pair[0] != pair[1] and (pair not in relations or relations[pair].since <= relation.since):
-            relations[pair] = relation
+        if pair[0] != pair[1]:
+            relations[pair] = _together(relations[pair], relation) if pair in relations else relation
     whereabouts: dict[str, Placement] = {}
     for who, placement in state.whereabouts.items():
         placed = evolve(placement, place=now(placement.place))
@@ -120,6 +120,18 @@ def merge(state: WorldState, event: deltas.Merged) -> WorldState | str:
         merged={**merged, gone.id: into.id},
         counts=with_subject(state, gone.id, into.id),
     )
+
+
+def _together(one: Relation, other: Relation) -> Relation:
+    """Two relations of a pair as one: the newer name, and the sum, of what is felt and of what is owed."""
+    pair = sorted((one, other), key=lambda each: each.since)
+    feelings = [each.felt for each in pair if each.felt and not each.over]
+    debts = [each.owed for each in pair if each.owed and not pair[1].over]
+    felt, owed = (
+        evolve(parts[-1], strength=sum(each.strength for each in parts)) if parts else None
+        for parts in (feelings, debts)
+    )
+    return evolve(felt, debt=owed) if felt else owed or pair[1]
 
 
 def called(schedule: Mapping[str, Scheduled], names: Collection[str], name: str) -> dict[str, Scheduled]:

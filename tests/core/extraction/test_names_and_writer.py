@@ -459,6 +459,25 @@ def test_a_supposition_beside_a_name_is_no_part_of_it(told: str) -> None:
     assert now.entities.keys() == STATE.entities.keys()
 
 
+@pytest.mark.parametrize(
+    ("name", "status", "is_thing"),
+    [
+        ("三味線", "棹が折れた", True),
+        ("三味線", "直った", True),
+        ("fiddle", "snapped", True),
+        ("가야금", "줄이 끊어짐", True),
+        ("古琴", "琴弦断了", True),
+        ("銀次", "腕が折れた", False),
+        ("銀次", "心が折れた", False),
+        ("만복", "다리가 부러짐", False),
+        ("阿四", "腿断了", False),
+    ],
+)
+def test_the_status_of_something_broken_or_mended_makes_nobody(name: str, status: str, is_thing: bool) -> None:
+    now = _folded(STATE, f"```state\nstatus_changes: [{{name: {name}, status: {status}}}]\n```")
+    assert (now.entities.keys() == STATE.entities.keys()) is is_thing
+
+
 def test_somebody_taken_for_dead_comes_back_by_a_living_status_alone() -> None:
     dead = _folded(STATE, "```state\nstatus_changes: [{name: 에르겐, status: 死亡}]\n```")
     listed = _folded(dead, "```state\npresent: [에르겐]\n```")

@@ -64,7 +64,7 @@ def test_of_two_that_are_one_everything_becomes_the_ones() -> None:
     assert whole.attributes == {"mood": "grim", "job": "guard"}, "where both say something, the one that stays counts"
     assert "a" not in state.entities
     assert state.belongings["b"] == {"i": Stack(3, equipped=True), "j": Stack(1)}
-    assert state.relations == {("b", "p"): Relation("friend", 3, 7)}, "the later word; none with oneself"
+    assert state.relations == {("b", "p"): Relation("friend", 1, 7)}, "the later word, and the sum; none with oneself"
     assert state.whereabouts["b"] == Placement("l", 5), "the place that was told last"
     assert state.links == {("b", "INVOLVED_IN", "e")}
     assert (state.met, state.present) == (("b",), ("b",))
@@ -74,7 +74,7 @@ def test_of_two_that_are_one_everything_becomes_the_ones() -> None:
 
 def test_the_later_word_and_place_count_whichever_of_the_two_has_them() -> None:
     state = merged("b", "a")
-    assert state.relations == {("a", "p"): Relation("friend", 3, 7)}
+    assert state.relations == {("a", "p"): Relation("friend", 1, 7)}
     assert state.whereabouts["a"] == Placement("l", 5)
 
 
@@ -119,6 +119,24 @@ def test_things_and_places_are_merged_in_every_hand_and_under_every_foot() -> No
         "a": "m",
         "b": "x",
     }
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ((("trust", 6), 8), (("grateful", 5), 35), "grateful (+11)"),
+        ((("debt", 9), 2), (("grateful", 5), 35), "grateful (+5), debt (+9)"),
+        ((("debt", 9), 2), (("debt", 3), 35), "debt (+12)"),
+        ((("trust", 6), 2), (("settled", 0), 35), "trust (+6)"),
+        ((("debt", 9), 2), (("settled", 0), 35), "settled"),
+    ],
+)
+def test_what_somebody_feels_and_owes_under_two_names_adds_up(
+    one: tuple[tuple[str, int], int], other: tuple[tuple[str, int], int], both: str
+) -> None:
+    relations = {(who, "p"): Relation(*said, since) for who, (said, since) in (("a", one), ("b", other))}
+    for gone, into in (("a", "b"), ("b", "a")):
+        assert str(merged(gone, into, evolve(STATE, relations=relations)).relations[into, "p"]) == both
 
 
 def test_nobody_meets_oneself() -> None:
