@@ -19,7 +19,7 @@ from saga_core.extraction.extractor import Extractor
 from saga_core.extraction.player import nameless, the_player
 from saga_core.extraction.question import quoted
 from saga_core.ids import entity_id
-from saga_core.language import SENTENCE_TITLE, fold_name, language_of, mentions, nfc
+from saga_core.language import SENTENCE_TITLE, caseless, fold_name, language_of, mentions, nfc
 from saga_core.messages import PromptPlan, question
 from saga_core.model import Event, Introduced, Kind, WorldState, deltas
 from saga_core.model_calls import (
@@ -93,10 +93,10 @@ def reading_of(answer: Mapping[str, Any], card: str) -> CardReading:
     clauses = [_plain(each) for each in _CLAUSE.findall(card)]
     evidence = Evidence(card=card)
 
-    def stands(name: object) -> bool:
+    def stands(name: object, least: int = 2) -> bool:
         return (
             isinstance(name, str)
-            and 1 < len(name.strip()) <= _NAME
+            and least <= len(name.strip()) <= _NAME
             and not is_word_for_player(name)
             and any(_plain(name.strip()) in clause for clause in clauses)
         )
@@ -182,9 +182,10 @@ def _shared(bearers: Sequence[Sequence[str]]) -> set[str]:
     return twice
 
 
-def _things(held: Sequence[object], stands: Callable[[object], bool]) -> Iterator[tuple[str, int]]:
+def _things(held: Sequence[object], stands: Callable[[object, int], bool]) -> Iterator[tuple[str, int]]:
     for each in held:
-        if isinstance(each, dict) and stands(each.get("thing")):
+        # A word of one character is a thing's, as 簪, but hardly a name.
+        if isinstance(each, dict) and stands(each.get("thing"), 1 if caseless(str(each.get("thing"))) else 2):
             count = each.get("count")
             amount = count if isinstance(count, int) and 1 < count <= 1_000_000 else 1
             # Read as a block reads it: 은화 세 닢 is three of 은화, and 20 coins may be counted twice.

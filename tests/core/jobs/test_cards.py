@@ -109,6 +109,13 @@ def test_an_amount_in_words_is_read_as_in_a_block() -> None:
     assert reading_of({"carries": [{"thing": "은화 세 닢", "count": 1}]}, card).carries == (("은화", 3),)
 
 
+def test_a_thing_of_one_character_is_carried() -> None:
+    card = "水野涼は二十六歳の探り屋。懐に銀の懐中時計、母の形見の簪、財布に二十円を持っている。"
+    carried = [("銀の懐中時計", 1), ("簪", 1), ("円", 20)]
+    told = [{"thing": thing, "count": count} for thing, count in (*carried, ("剣", 1))]
+    assert reading_of({"carries": told, "player": "涼"}, card).carries == tuple(carried)
+
+
 async def test_the_next_chat_of_the_card_costs_no_call() -> None:
     small = model()
     async with Saga.open(CONFIG, extractor=small) as saga:
