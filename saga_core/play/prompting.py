@@ -138,8 +138,11 @@ class Prompting:
                 nodes = [tree.get(turn) for turn in shown]
                 least = min((node.depth for node in nodes if node.reply_key in kept), default=None)
                 shown = frozenset(node.id for node in nodes if least is not None and node.depth >= least)
-        depths = [tree.get(turn).depth for turn in shown | (hidden if shown else frozenset())]
-        missing = min(depths) - 1 if depths else tree.get(place.parent).depth
+        depths = sorted(tree.get(turn).depth for turn in shown | (hidden if shown else frozenset()))
+        depths.append(tree.get(place.parent).depth + 1)
+        if depths[0] == 0 and depths[1] - 1 > sent - len(depths[:-1]):
+            del depths[0]  # the greeting of another chat that goes on here: it shows none of the turns behind it
+        missing = depths[0] - 1
         arranged = Arranged(blocks)
         if self._carries(facts):
             volatile, write = start.memory.volatile, min(facts.writes.values(), default=1.0)

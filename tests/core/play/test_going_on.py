@@ -46,6 +46,20 @@ async def test_the_new_chat_has_the_story_and_the_old_one_stays() -> None:
         assert again.parent.id == head
 
 
+async def test_the_same_greeting_shows_none_of_the_turns_behind_it() -> None:
+    async with Saga.open(memory_config()) as saga:
+        old = await old_story(saga)
+        assert old.last is not None and (await old.begin("계속 간다.")).context.missing == -1
+        head = (await old.say("내려간다.", "길이 끝난다.")).parent.depth + 1
+        fresh = Frontend(saga, GREETING)
+        begun = await fresh.begin("비석에 뭐라고 쓰여 있었지?", continued=old.last.session.id)
+        assert begun.context.missing == head
+        shown = await answer(begun, "에르겐이 고개를 끄덕인다.")
+        fresh.history += [{"role": "user", "content": "비석에 뭐라고 쓰여 있었지?"}]
+        fresh.history += [{"role": "assistant", "content": shown}]
+        assert (await fresh.begin("고맙다.")).context.missing == head
+
+
 async def test_without_a_turn_it_goes_on_from_the_head_and_a_swipe_stays_there() -> None:
     async with Saga.open(memory_config()) as saga:
         old = await old_story(saga)
