@@ -150,11 +150,20 @@ class Connection(web.RequestHandler):
         self._among.received(self, thread_time() - began, len(data))
 
     def hold(self, seconds: float) -> None:
-        """Read nothing for ``seconds``."""
+        """Read nothing for ``seconds``; with 0, go on reading."""
         if self._holds is not None:
             self._holds.cancel()
-        self._pause_transport_reading()
-        self._holds = asyncio.get_running_loop().call_later(seconds, self._let_go)
+            if not seconds:
+                self._let_go()
+        if seconds:
+            self._pause_transport_reading()
+            self._holds = asyncio.get_running_loop().call_later(seconds, self._let_go)
+
+    def read_at_once(self, size: int) -> None:
+        """Read at most ``size`` bytes at once."""
+        transport: Any = self.transport
+        if hasattr(transport, "max_size"):  # of asyncio's own transports
+            transport.max_size = size
 
     def _let_go(self) -> None:
         self._holds = None

@@ -64,10 +64,13 @@ def network_of(address: str | None) -> str:
 
 
 class Held(Protocol):
-    """A connection of which nothing is read for some time."""
+    """A connection that may be read slowly."""
 
     def hold(self, seconds: float) -> None:
-        """Read nothing for ``seconds``."""
+        """Read nothing for ``seconds``; with 0, go on reading."""
+
+    def read_at_once(self, size: int) -> None:
+        """Read at most ``size`` bytes at once."""
 
 
 @define(eq=False)
@@ -117,8 +120,8 @@ class Connections:
             transport.abort()
             return
         found.waiting = loop.call_later(HEAD_SECONDS, self._give_up, connection)
-        if pause := self._pace.left(network, found.since):
-            connection.hold(pause)
+        if self._pace.left(network, found.since):
+            connection.read_at_once(ReadingPace.HEAD)
         self._open[connection] = found
         self._strangers.setdefault(found.network, {})[connection] = found
 
@@ -133,7 +136,7 @@ class Connections:
         loop = asyncio.get_running_loop()
         if found.waiting is None and not found.busy:
             found.waiting = loop.call_later(HEAD_SECONDS, self._give_up, connection)
-        if pause := self._pace.spent(found.network, seconds, size, loop.time()):
+        if pause := self._pace.spent(found.owner, seconds, size, loop.time()):
             self.counters.add("connections.paused")
             self._tell("paused", "%s sends requests in tiny parts; SAGA reads them slowly", found.network)
             connection.hold(pause)
@@ -148,12 +151,14 @@ class Connections:
                 found.waiting.cancel()
                 found.waiting = None
 
-    def knows(self, connection: object, owner: str) -> None:
+    def knows(self, connection: Held, owner: str) -> None:
         """Note that a request of ``owner`` on the connection was let in."""
         found = self._open.get(connection)
         if found is not None:
             if not found.known:
                 found.known = True
+                connection.hold(0.0)
+                connection.read_at_once(ReadingPace.ALL)
                 self._forget_stranger(connection, found)
             if found.owner != owner:
                 self._counts(found, 0)
