@@ -14,6 +14,7 @@ from aiohttp import HttpVersion11, web
 
 from saga_server.http.errors import RequestError
 from saga_server.http.held_bytes import Holding
+from saga_server.http.open_connections import CONNECTIONS
 
 BODY: Final = web.RequestKey("body", bytes)
 """The unpacked body. ``check_access`` sets it."""
@@ -62,6 +63,7 @@ async def receive(request: web.Request, holding: Holding) -> bytes:
                 if whole.tell() > limit:
                     raise _too_large(limit)
                 holding.more(len(chunk))
+                await request.app[CONNECTIONS].turn(request.protocol)
                 if not request.content.is_eof():
                     patience.reschedule(min(ends, loop.time() + BODY_STALL_SECONDS))
     except TimeoutError:

@@ -155,6 +155,7 @@ class Connection(web.RequestHandler):
             self._holds.cancel()
             if not seconds:
                 self._let_go()
+        self._lingering_time = 0.0 if seconds else LINGER_SECONDS  # nothing more is read to be thrown away
         if seconds:
             self._pause_transport_reading()
             self._holds = asyncio.get_running_loop().call_later(seconds, self._let_go)

@@ -141,6 +141,12 @@ class Connections:
             self._tell("paused", "%s sends requests in tiny parts; SAGA reads them slowly", found.network)
             connection.hold(pause)
 
+    async def turn(self, connection: object) -> None:
+        """Wait while nothing is read from the connection, for more may have been read of it already."""
+        found = self._open.get(connection)
+        if found is not None and (pause := self._pace.left(found.owner, asyncio.get_running_loop().time())):
+            await asyncio.sleep(pause)
+
     def begins(self, connection: object) -> None:
         """Note that the headers of a request have arrived."""
         found = self._open.get(connection)
