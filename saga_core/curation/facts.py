@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from attrs import evolve, frozen
 
 from saga_core.extraction import conditions
-from saga_core.language import DEFAULT, Texts, language_of, match_name, match_text
+from saga_core.language import DEFAULT, Texts, is_lasting, language_of, match_name, match_text
 from saga_core.model import (
     ALIVE,
     CHAPTER,
@@ -150,13 +150,18 @@ def _of_step(step: ReplayedTurn, words: Texts, untrue: Collection[tuple[int, str
         elif isinstance(event, deltas.Noted) and (depth, event.text) not in untrue:
             text = " ".join(event.text.split())[:_NOTE].rstrip(" ;.")
             if text:
-                yield _remark(depth, text.replace(";", ","), weight(text), people_in(after), turn)
+                yield _remark(depth, text.replace(";", ","), _worth(text), people_in(after), turn)
 
 
 def _remark(depth: int, text: str, weight: int, people: Sequence[tuple[str, str]], turn: str = "") -> Fact:
     """A remark. What is between people weighs more than what one of them does alone."""
     count = len(named(text, people))
     return Fact(depth, text, max(weight, MEETING) if count > 1 else weight, turn, people=count)
+
+
+def _worth(clause: str, happened: frozenset[str] = frozenset()) -> int:
+    """The weight of a clause. What is due, and what somebody does not know, weighs as much as a promise."""
+    return max(weight(clause, happened), BOND if is_lasting(clause) else 0)
 
 
 def _status(state: WorldState, who: str) -> str:
@@ -167,7 +172,7 @@ def facts_in(parts: Sequence[StoryPart], state: WorldState) -> list[Fact]:
     """Return the facts in parts of the story of a state, one for each clause."""
     people, happened = people_in(state), state.event_names
     told = [(part.first, clause) for part in parts for clause in clauses(part.text)]
-    return [_remark(depth, clause, weight(clause, happened), people) for depth, clause in told]
+    return [_remark(depth, clause, _worth(clause, happened), people) for depth, clause in told]
 
 
 def lost(text: str, facts: Sequence[Fact]) -> list[Fact]:
@@ -178,7 +183,7 @@ def lost(text: str, facts: Sequence[Fact]) -> list[Fact]:
     clauses speaks of such a thing and has some of them.
     """
     folded = match_text(text)
-    told = [(weight(clause), match_text(clause)) for clause in clauses(text)]
+    told = [(_worth(clause), match_text(clause)) for clause in clauses(text)]
     return [fact for fact in facts if fact.weight >= EVENT and not _told(folded, told, fact)]
 
 

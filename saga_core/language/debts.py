@@ -90,6 +90,16 @@ def tells_few(text: str, names: Sequence[str]) -> bool:
     return any(each in text for each in names) and _telling_few(tuple(names)).search(text) is not None
 
 
+def is_lasting(text: str) -> bool:
+    """Whether a text tells something to remember besides deaths and bonds: a secret, or what is due by a time."""
+    return is_confided(text) or _deadlines().search(text) is not None
+
+
+@cache
+def _deadlines() -> re.Pattern[str]:
+    return re.compile(any_of(lambda each: each.story.deadlines), re.I)
+
+
 def is_guarded(text: str) -> bool:
     """Whether a text says of a secret that somebody does not know it, or that only certain people do."""
     return _guarded().search(text) is not None

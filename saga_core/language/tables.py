@@ -626,6 +626,8 @@ class StoryWords(Table):
     """A clause about a death."""
     bonds: Pattern = NEVER
     """A clause about something that binds people: promises, debts, wounds, secrets."""
+    deadlines: Pattern = NEVER
+    """A clause about what must be done by a time, or else something happens."""
     secrets: Pattern = NEVER
     """A clause about something that few are told: a confession, a secret, who somebody really is."""
     who_really: Pattern = NEVER

@@ -88,6 +88,7 @@ def call_all() -> None:
     debts._negation()
     debts._confided()
     debts._guarded()
+    debts._deadlines()
     debts._who_really()
     debts._among_few(tuple(_NAMES))
     debts._telling_few(tuple(_NAMES))

@@ -101,6 +101,47 @@ def test_what_is_between_people_comes_before_what_one_does_alone(language: str) 
         assert (part.text in told) is not alone, text
 
 
+BINDING = {
+    "en": (
+        ("At the Heronry, a smugglers' platform in the reeds, Ilse and Odo meet Tub", False),
+        ("Dorrin is buried under the apple tree, Odo swears to kill Ruark Stroud", True),
+        ("Odo and Ilse walk past the eel stalls and look at the water", False),
+        ("Gesk wants her twelve crowns by Sunday or she takes the barge", True),
+        ("Ilse and Odo drink to the brig that sails for Lisbon in fine weather", False),
+        ("Odo still does not know that she was the Heron", True),
+    ),
+    "ja": (
+        ("涼と菊乃は縁側で茶を飲み、庭の花を眺めた", False),
+        ("三十日までに払えなければ、千鳥屋を取られる", True),
+        ("涼と小春は鐘楼を見上げて鐘の音を聞いていた", False),
+        ("涼と玄海だけが知り、菊乃と小春は知らない", True),
+    ),
+    "ko": (
+        ("서준과 미나가 마루에서 차를 마시며 꽃을 보았다", False),
+        ("그믐날까지 돈을 내지 않으면 여관을 빼앗긴다", True),
+        ("서준과 미나가 종루를 올려다보며 종소리를 들었다", False),
+        ("은채는 아직 아무것도 모른다", True),
+    ),
+    "zh": (
+        ("沈青和小翠在廊下喝茶看花", False),
+        ("月底前必须交钱，客栈才保得住", True),
+        ("沈青和小翠抬头看着钟楼听钟声", False),
+        ("李婆至今不知道此事", True),
+    ),
+}
+CAST = {"en": ("Ilse", "Odo", "Tub"), "ja": ("涼", "菊乃", "小春"), "ko": ("서준", "미나"), "zh": ("沈青", "小翠")}
+
+
+@pytest.mark.parametrize("language", list(BINDING))
+def test_a_vow_a_deadline_and_what_somebody_does_not_know_come_before_scenery(language: str) -> None:
+    people = {name: Entity(name, Kind.CHARACTER, name) for name in CAST[language]}
+    state = WorldState(player=CAST[language][0], entities=people)
+    parts = [StoryPart(SCENE, at, at, text) for at, (text, _) in enumerate(BINDING[language], 1)]
+    room = sum(len(text) + 2 for text, binds in BINDING[language] if binds)
+    told = condensed(facts_in(parts, state), room, language)
+    assert [text for text, binds in BINDING[language] if (text in told) is not binds] == []
+
+
 @pytest.fixture(scope="module")
 def long() -> Stage:
     return play(300)
