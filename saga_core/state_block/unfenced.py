@@ -62,9 +62,11 @@ _NAMES = "|".join(sorted((field.name for field in FIELDS), key=len, reverse=True
 _CANONICAL = frozenset(field.name for field in FIELDS)
 _FIELD = re.compile(
     rf"^[{_SPACE}]{{0,40}}(?:(?:[-*+•–—−]|\d{{1,2}}[.)])[ \t]{{1,9}})?[*_`\"'{{ ]{{0,9}}(?P<name>{_NAMES})"
-    rf"[*_`\"']{{0,4}}[ \t]{{0,9}}[{_ASSIGNS}]",
+    rf"[*_`\"']{{0,4}}(?:[ \t]{{0,9}}[{_ASSIGNS}]|[ \t]{{1,9}}-[ \t])",
     re.M | re.I,
 )
+_DASHED = re.compile(rf"(?:{_NAMES})[*_`\"']{{0,4}}[ \t]{{1,9}}-[ \t]", re.I)
+"""The beginning of a line that has a dash for the colon: ``location - the mill``."""
 _PARTS = re.compile(r"[,{;|/]")
 _BULLETS = frozenset("•–—−")
 _DOCUMENT = re.compile(rf"[{_SPACE}]{{0,40}}[-–—−]{{3}}[ \t]{{1,9}}(?=[{{｛])")
@@ -162,6 +164,8 @@ def sort_of(line: str, *, ended: bool) -> Sort:
         if not ended:
             return Sort.BEGUN
         return Sort.ROOT if bare in ("{", "｛", "[{", "{{") else Sort.NO
+    if _DASHED.match(rest):
+        return Sort.FIELD
     key = _WORD.match(rest)
     return _sort_of_key(key.group(), rest[key.end() :], ended) if key else Sort.NO
 

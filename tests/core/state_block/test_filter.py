@@ -606,3 +606,26 @@ def test_the_work_grows_with_the_text_and_no_faster(unit: str, step: int) -> Non
     # Eight times the text: eight times the time, not sixty-four. A busy machine is asked again.
     large = 1 << (17 if DEEP else 16)
     assert any(seconds(large) < 20 * seconds(large >> 3) + large / 5e6 for _ in range(5))
+
+
+SLOPPY = (
+    "\n\nstate:\nlocation - Brandy Staithe quay\npresent: Odo, Pell\nitems_lost: none\n"
+    "npc_separated: Button, Anneke, Mother Gesk\n"
+    "notes: Button the ferret has gone missing by the eel stalls; Gesk wants her twelve crowns by Sunday."
+)
+
+
+@pytest.mark.parametrize("report", [SLOPPY, SLOPPY.replace(": ", " - ")])
+def test_a_bare_report_with_a_dash_for_the_colon_is_hidden(report: str) -> None:
+    whole = f"Odo looks for the ferret.{report}"
+    assert hide(whole).visible == stream(list(whole)).visible == "Odo looks for the ferret."
+    reading = read_reply(f"Odo looks for the ferret.{SLOPPY}")
+    assert (reading.fields.location, reading.fields.present) == ("Brandy Staithe quay", ("Odo", "Pell"))
+
+
+def test_prose_with_dashes_stays() -> None:
+    for prose in (
+        "Mood - what is a mood?\nPresent - a gift.",
+        "Location - the mill.\nNotes - none, but it rains.\nOdo laughs.",
+    ):
+        assert hide(f"Odo reads aloud.\n\n{prose}").visible == f"Odo reads aloud.\n\n{prose}"
