@@ -169,9 +169,9 @@ def _now(state: WorldState, fact: Fact) -> Value:
 def see(draft: Draft, event: WorldSeen) -> None:
     """Make the facts true that a story has seen of its shared world. What it knows nothing of changes nothing."""
     draft.map("seen")[event.share] = event.number
-    merged, entities = draft.view("merged"), draft.view("entities")
+    merged = draft.view("merged")
     for each in event.introduced:
-        if each.id not in entities and each.id not in merged:
+        if each.id not in draft.view("entities") and each.id not in merged:  # it may be introduced twice
             draft.put(Entity(each.id, each.kind, each.name, each.aliases))
     for fact in event.facts:
         fact = with_ids(fact, merged)

@@ -27,6 +27,7 @@ from saga_core.model.deltas import (
     Separated,
     StatusChanged,
     ValueSet,
+    WorldSeen,
 )
 from saga_core.model.draft import Draft
 from saga_core.model.entities import Entity, Kind, Placement, Relation, Stack
@@ -106,6 +107,11 @@ def test_a_composed_delta_does_what_its_parts_do(first: Delta, second: Delta) ->
         assert together == apart
     assert together.entities == apart.entities
     assert together.belongings == apart.belongings
+
+
+def test_who_a_shared_world_introduces_twice_keeps_the_first_name() -> None:
+    twice = tuple(Introduced("c9", Kind.CHARACTER, name) for name in ("아리아", "크룩"))
+    assert after(WorldSeen("w", 1, twice, ())).entities["c9"].name == "아리아"
 
 
 def test_hit_points_stay_between_nothing_and_the_maximum() -> None:
