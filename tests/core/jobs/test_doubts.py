@@ -251,6 +251,10 @@ async def test_who_appears_turns_after_the_note_is_asked_too() -> None:
     [
         ("Pell confesses to Ilse that he is really Perpetua Lisle, a girl in disguise.", True),
         ("Pell admits that he is in truth Perpetua Lisle.", True),
+        ("Pell admits to Ilse that he is Perpetua Lisle.", True),
+        ("Pell confesses to Ilse that he is really Perpetua Lisle and that he fled.", True),
+        ("Pell admits to Ilse that he is Perpetua Lisle's brother.", False),
+        ("Pell admits to Ilse that he is ashamed of Perpetua Lisle.", False),
         ("Pell is really Sick Of It All.", False),
         ("Pell is really fond of Perpetua Lisle.", False),
     ],
