@@ -29,6 +29,7 @@ from saga_server.http.cpu_shares import FAIR_SHARES, LARGE, LARGE_FILE, LARGE_RE
 from saga_server.http.door import DOORS, PLACE, Place
 from saga_server.http.errors import RequestError
 from saga_server.http.held_bytes import HELD_BYTES, HOLDING, Holding
+from saga_server.http.json_body import values_weigh
 from saga_server.http.open_connections import CONNECTIONS, Held, network_of
 from saga_server.process import is_loopback
 from saga_server.tenancy import Tenancy, tenancy_of
@@ -103,6 +104,7 @@ async def _handled(
             request[SHARE] = await request.app[LARGE_REQUESTS].enter(owner)
         # Handlers read the unpacked body from ``BODY``.
         request[BODY] = await unpacked(request, request[BODY], holding)
+        holding.more(await values_weigh(request[BODY]))
         return await handler(request)
     except SagaError as error:
         if bearer.role == "admin" or (redacted := redact(error)) is error:

@@ -175,6 +175,17 @@ async def test_a_packed_body_counts_as_it_is_unpacked(serve: Serve) -> None:
         assert reply.status == 429
 
 
+async def test_many_small_values_count_as_what_they_take(serve: Serve) -> None:
+    async with serve(**KEYS) as client:
+        held = held_by(client, 8 * MB)
+        asked = {"model": "m", "messages": words("hello"), "extra": [{"n": ""}] * 40_000}
+        assert len(json.dumps(asked)) < MB
+        assert (await evolve(client, key="k-one").post(CHAT, json=asked)).status == 429
+        asked["extra"] = "a word, " * 10_000
+        assert (await evolve(client, key="k-one").post(CHAT, json=asked)).status == 200
+        await until(lambda: held._total == 0)
+
+
 async def test_a_slow_body_that_moves_arrives(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "BODY_STALL_SECONDS", 0.5)
     body = json.dumps({"model": "m", "messages": words("I go on.")}).encode()
