@@ -136,8 +136,10 @@ class Order:
     """A file for the typed answers and for the store's contents afterwards."""
     others: tuple[str, ...] = ()
     """Further paths. The process opens and reads each of them, makes ``calls`` on it, reopens it and reads it again."""
-    die_at_sync: int = 0
-    """If not 0, kill the process before the ``os.fsync`` or ``os.fdatasync`` of this number. C code is not seen."""
+    steps: str = ""
+    """A file for the steps of the opening and those of the calls; see ``second_process``."""
+    die_after: tuple[str, int] = ("", 0)
+    """The step after which to kill the process, and how often it is made until then."""
     full_from: int = -1
     """During the call with this index, keep files from growing, as ``room`` says."""
     room: int = 0

@@ -99,7 +99,7 @@ def run_command(
     ends = {each: before for each, before in ends.items() if before is not signal.SIG_IGN}
 
     def stop(number: int, frame: object) -> None:
-        for each in ends:  # a second one would disturb the killing of the other process
+        for each in ends:  # a second one would disturb the killing of the other process, or end this one otherwise
             signal.signal(each, signal.SIG_IGN)
         raise KeyboardInterrupt
 
@@ -115,7 +115,8 @@ def run_command(
         sys.exit(_INTERRUPTED)
     finally:
         for each, before in ends.items():
-            signal.signal(each, before)
+            if signal.getsignal(each) is stop:
+                signal.signal(each, before)
     click.echo(summary(report))
     if json_file is not None:
         json_file.write_text(to_json(report), encoding="utf-8")

@@ -75,14 +75,14 @@ Way = tuple[Callable[[Any], Awaitable[Any]], Callable[[Any], list[Any]]]
 
 
 def large_write(kind: str, mark: int, many: int = _MANY) -> StoreCall:
-    """A write of many entries, each of which contains ``mark``. ``many`` is how many it has in a StateKV."""
+    """A write of many entries, each of which contains ``mark``. A cache's has six."""
     if kind == "state":
         return call("commit", Batch({("many", f"{n:03}"): b"%d" % mark for n in range(many)}))
     if kind == "graph":
-        nodes = tuple(Node(f"n{n:03}", "L", {"mark": mark}) for n in range(_MANY))
+        nodes = tuple(Node(f"n{n:03}", "L", {"mark": mark}) for n in range(many))
         return call("apply", "s", Mutation(nodes, watermark=str(mark)))
     if kind == "vector":
-        items = [VectorItem(f"n{n:03}", (1.0, n / 64), str(mark), {"mark": mark}) for n in range(_MANY)]
+        items = [VectorItem(f"n{n:03}", (1.0, n / 64), str(mark), {"mark": mark}) for n in range(many)]
         return call("upsert", "s", items)
     return call("write", "s", Pages(dict.fromkeys(PAGE_NAMES, f"{mark} " * 9_000), str(mark)))
 
@@ -90,7 +90,7 @@ def large_write(kind: str, mark: int, many: int = _MANY) -> StoreCall:
 def readings(kind: str, many: int = _MANY) -> dict[str, Way]:
     """For each method that reads a large write, the read and a function that extracts the marks from its result."""
     keys: list[Key] = [("many", f"{n:03}") for n in range(many)]
-    ids = [f"n{n:03}" for n in range(_MANY)]
+    ids = [f"n{n:03}" for n in range(many)]
     return {
         "state": {
             "get": (lambda store: store.get(keys), lambda found: list(found.values())),
@@ -98,13 +98,13 @@ def readings(kind: str, many: int = _MANY) -> dict[str, Way]:
         },
         "graph": {
             "get": (lambda store: store.get("s", ids), lambda found: [n.properties["mark"] for n in found.values()]),
-            "scan": (lambda store: store.scan("s"), lambda found: [n.properties["mark"] for n in found]),
+            "scan": (lambda store: store.scan("s", limit=many), lambda found: [n.properties["mark"] for n in found]),
         },
         "vector": {
             "get": (lambda store: store.get("s", ids), lambda found: [i.metadata["mark"] for i in found.values()]),
-            "scan": (lambda store: store.scan("s"), lambda found: [i.metadata["mark"] for i in found]),
+            "scan": (lambda store: store.scan("s", limit=many), lambda found: [i.metadata["mark"] for i in found]),
             "query": (
-                lambda store: store.query(["s"], (1.0, 0.0), _MANY),
+                lambda store: store.query(["s"], (1.0, 0.0), many),
                 lambda hits: [h.metadata["mark"] for h in hits],
             ),
         },

@@ -40,6 +40,7 @@ from conformance.assertions import IT_ENDS
 from conformance.check import Check
 from conformance.checks import registered
 from conformance.harness import Harness, load_harness
+from conformance.processes import ended_as
 from conformance.report import Outcome, Report, Status, report_on
 from conformance.runner import DEFAULT_SEED, applicable, check_choice, preflight, repeated
 from saga_core.capabilities import Capability
@@ -293,7 +294,7 @@ class _Worker:
             code = self.process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             return "its answers"
-        return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
+        return ended_as(code)
 
     def ask(self, late: Late = lambda check, seconds, at: None, **order: str) -> dict[str, Any]:
         """Send an order and return the answer. Returns an empty dict if the process is gone."""

@@ -8,7 +8,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Awaitable
-from time import sleep
+from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 from conformance.assertions import CheckFailed
@@ -18,6 +18,8 @@ T = TypeVar("T")
 calls: list[tuple[str, Any]] = []
 """The calls of the running check that have not returned, with their coroutines, oldest first. A cancelled call
 remains."""
+answered: dict[str, list[float]] = {}
+"""The seconds that the running check's calls took which have returned, by name."""
 SIZE = 1_024
 """The bytes of a board. The first part is the call begun last, so it is right also if the process ends at once or keeps
 the GIL. The rest, which a thread writes each second, has the line as well."""
@@ -28,6 +30,7 @@ _board: Any = bytearray(SIZE)
 def clear() -> None:
     """Forget the calls of the check before."""
     calls.clear()
+    answered.clear()
     _begun("")
 
 
@@ -37,7 +40,7 @@ def _begun(name: str) -> None:
 
 async def asked(name: str, made: Awaitable[T]) -> T:
     """Await a call of a store. A ``SystemExit`` becomes a ``CheckFailed``, because it would stop the event loop."""
-    call = (name, made)
+    call, begun = (name, made), perf_counter()
     calls.append(call)
     _begun(name)
     try:
@@ -51,6 +54,7 @@ async def asked(name: str, made: Awaitable[T]) -> T:
     finally:
         if call in calls:
             calls.remove(call)
+            answered.setdefault(name, []).append(perf_counter() - begun)
             _begun("")
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -43,6 +44,11 @@ def child(case: Case, path: Path, *, seed: int = 0, **order: Any) -> subprocess.
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, env=environ)
 
 
+def ended_as(code: int) -> str:
+    """How a process ended: the signal, or the exit status."""
+    return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
+
+
 def _errors_of(command: Any) -> Path:
     """The file of what the process of ``command`` prints. The store's own prints are there, too."""
     return Path(command[-1] + ".stderr")
@@ -75,6 +81,8 @@ async def watched(
     finally:
         end(process)
     errors = _errors_of(process.args).read_text(errors="replace").strip()
+    if process.returncode not in (0, -signal.SIGKILL):
+        errors += f"\nthe process ended {ended_as(process.returncode)}"
     last = errors.rpartition("\n")[2]  # of a traceback, the line that says what it was
     return lines, errors if last == errors else f"{last}\n{errors[-2_000:]}"
 

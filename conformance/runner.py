@@ -176,7 +176,10 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
     except Hangs as hung:
         _hung[harness.name] += 1
         calls = ", ".join(dict.fromkeys(name for name, _ in pending.calls))
-        return (), f"{hung}{f'; calls without an answer: {calls}{IT_ENDS}' if calls else ''}", drawn
+        most = max(pending.answered, key=lambda name: sum(pending.answered[name]), default="")
+        took = pending.answered.get(most, [])
+        slow = f"; {len(took)} answers of {most} took {sum(took):.3g} seconds" if sum(took) > 0.1 else ""
+        return (), f"{hung}{slow}{f'; calls without an answer: {calls}{IT_ENDS}' if calls else ''}", drawn
     except (Exception, SystemExit) as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
         found: BaseException | None = error
         while found is not None and not isinstance(found, SystemExit):  # it breaks the event loop, which raises more

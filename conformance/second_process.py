@@ -11,6 +11,7 @@ import os
 import pickle
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,6 +19,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import saga_core
 from conformance.assertions import Refused, typed
 from conformance.calls import Order, answer, snapshot
 from saga_core.errors import SagaError
@@ -39,19 +41,47 @@ def _say(word: str) -> None:
     os.write(_spoken, f"{word}\n".encode())
 
 
-def _die_at_sync(number: int) -> None:
-    """Replace ``os.fsync`` and ``os.fdatasync``. The process kills itself before sync ``number``."""
-    left = [number]
-    for name in ("fsync", "fdatasync"):
-        real = getattr(os, name)
+_CHANGES = frozenset(
+    "open truncate ftruncate write writelines pwrite flush close fsync fdatasync rename replace link unlink remove "
+    "rmdir execute executemany executescript commit".split()
+)
+"""Names of functions in C that change files or the contents of a database."""
+_NOT_OF_THE_STORE = ("<", *(str(Path(each).parent) + os.sep for each in (os.__file__, saga_core.__file__, __file__)))
 
-        def counted(descriptor: Any, real: Callable[[Any], None] = real) -> None:
-            left[0] -= 1
-            if left[0] <= 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            real(descriptor)
 
-        setattr(os, name, counted)
+class _Steps:
+    """The steps of this process, as they end: calls from Python of functions in C that change files, and calls of the
+    store's own functions. Each has its file and line. What a function in C does inside is not seen.
+    """
+
+    def __init__(self, die_after: tuple[str, int]) -> None:
+        self.made: list[str] = []
+        self._last, self._left = die_after
+        self._writes = False
+        sys.addaudithook(self._audit)
+        threading.setprofile(self._look)
+        sys.setprofile(self._look)
+
+    def _audit(self, event: str, about: Any) -> None:
+        if event == "open":
+            self._writes = bool((about[2] or 0) & (os.O_WRONLY | os.O_RDWR))
+
+    def _look(self, frame: Any, event: str, function: Any) -> None:
+        file = frame.f_code.co_filename
+        if event == "c_return" and (name := function.__name__) in _CHANGES:
+            no_file = isinstance(function.__self__, (str, bytes, list, set)) or (name == "open" and not self._writes)
+            if no_file or file == __file__ or file.startswith("<frozen importlib"):
+                return
+        elif event == "return" and (not file.startswith(_NOT_OF_THE_STORE) or "site-packages" in file):
+            name = f"return of {frame.f_code.co_name}"
+        else:
+            return
+        step = f"{name} ({file}:{frame.f_lineno})"
+        self.made.append(step)
+        self._left -= step == self._last
+        if self._last and not self._left:
+            os.write(_STDERR, f"killed after {step}\n".encode())
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _set_the_clock(ahead: float) -> None:
@@ -107,6 +137,7 @@ async def _the_fence(fence: Fence, scope: str) -> Fence:
 
 
 async def _live(order: Order) -> None:
+    steps = _Steps(order.die_after) if order.steps else None
     try:
         store = await order.opener(Path(order.path))
     except SagaError as error:
@@ -116,7 +147,11 @@ async def _live(order: Order) -> None:
     if order.fence is not None:
         store.fence(partial(_the_fence, order.fence))
     _say("open")
+    opening = steps.made[:] if steps else []
     found = await _answers(store, order)
+    if steps:
+        _keep(order.steps, (opening, steps.made[len(opening) :]))
+        _say("answered")
     if order.answers:
         _keep(order.answers, (found, typed(await snapshot(store))))
         _say("answered")
@@ -153,6 +188,4 @@ if __name__ == "__main__":
     ordered: Order = pickle.loads(Path(sys.argv[1]).read_bytes())  # the suite wrote this file
     if ordered.clock:
         _set_the_clock(ordered.clock)
-    if ordered.die_at_sync:
-        _die_at_sync(ordered.die_at_sync)
     asyncio.run(_survey(ordered) if ordered.others else _live(ordered))

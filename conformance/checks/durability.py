@@ -7,6 +7,7 @@ import os
 import pickle
 import shutil
 import signal
+from collections import Counter
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
@@ -285,16 +286,16 @@ def _written(model: Model, case: Case) -> Any:
     return typed([model.snapshot(), edges])
 
 
-_LARGE = 2_000
-"""The entries of a commit that a store may write in several statements."""
+_LARGE = {"state": (2_000, 10_000), "graph": (256, 1_001), "vector": (256, 4_097), "cache": (1, 1)}
+"""The entries of a write that a store may make in several statements. SAGA makes the smaller ones."""
 
 
 @check("L-12", kinds=STORED)
 async def in_a_large_write(case: Case) -> None:
     """Kill a process in the midst of a large write. With every method, all or nothing of it must be readable."""
-    kind, random, many = case.harness.kind, case.random, min(_LARGE, case.harness.limits.batch)
+    kind, random = case.harness.kind, case.random
     for number in range(2 * case.profile.kills + 2):
-        name = f"large-{number}"
+        name, many = f"large-{number}", min(_LARGE[kind][number % 2], case.harness.limits.batch)
         store = await case.open(name)
         await prepared(case, store, many)
         await store.aclose()
@@ -306,25 +307,34 @@ async def in_a_large_write(case: Case) -> None:
         again = await case.open(name)
         for method, (read, marks) in readings(kind, many).items():
             found = {str(mark).split()[0].removeprefix("b'").removesuffix("'") for mark in marks(await read(again))}
-            allowed = {str(acknowledged), str(acknowledged + 1)}
-            right = len(found) == 1 and found <= allowed
+            allowed = [str(acknowledged), str(acknowledged + 1)]
+            right = len(found) == 1 and found <= {*allowed}
             told = f"killed after {acknowledged} acknowledged writes of {many} entries, in the middle of the next"
-            require(right, f"{told}: {method} gives entries of the writes {sorted(found)}, expected one of {allowed}")
+            require(right, f"{told}: {method} gives entries of writes {sorted(found)}, expected one of {allowed}")
         await again.aclose()
 
 
 _LONG = 300_000
 """The length of a value in bytes, long enough that an engine may store it in a separate file."""
+_LONG_TEXT = 60_000
 
 
-def _long_writes(kind: str) -> list[StoreCall]:
-    """Writes that contain their number twice, in a long value and in a short one."""
+def _long_writes(kind: str, count: int = 8) -> list[StoreCall]:
+    """Writes that contain their number twice, in a long value and in a short one. Each replaces the one before."""
+    marks = [str(mark)[-1] for mark in range(1, count + 1)]
     if kind == "state":
         return [
-            call("commit", Batch({("long",): b"%d" % mark * _LONG, ("mark",): b"%d" % mark, ("at", str(mark)): b""}))
-            for mark in range(1, 9)
+            call("commit", Batch({("long",): mark.encode() * _LONG, ("mark",): mark.encode(), ("at", mark): b""}))
+            for mark in marks
         ]
-    return [call("write", "s", pages(f"{mark}" * _LONG, str(mark))) for mark in range(1, 9)]
+    if kind == "graph":
+        return [
+            call("apply", "s", Mutation((Node("n", "L", {"t": mark * _LONG_TEXT, "n": mark}),), watermark=mark))
+            for mark in marks
+        ]
+    if kind == "vector":
+        return [call("upsert", "s", [VectorItem("n", (1.0, 0.0), mark * _LONG_TEXT, {"n": mark})]) for mark in marks]
+    return [call("write", "s", pages(mark * _LONG, mark)) for mark in marks]
 
 
 @check("L-12", kinds=("state", "cache"))
@@ -387,29 +397,70 @@ async def after_each_sort_of_write(case: Case) -> None:
         await store.aclose()
 
 
+async def _steps(case: Case, path: Path, calls: tuple[StoreCall, ...]) -> tuple[list[str], list[str]]:
+    """The steps of a process that opens the store and makes the calls: those of the opening, and those of the calls."""
+    file = case.place(f"steps-{case.count()}")
+    lines, errors = await watched(child(case, path, calls=calls, steps=str(file)), len(calls) + 1)
+    require(lines[-1:] == ["answered"], f"the second process reported {lines}: {errors}")
+    found: tuple[list[str], list[str]] = pickle.loads(file.read_bytes())
+    return found
+
+
+_DESTRUCTIVE = ("open", "truncate", "ftruncate", "rename", "replace", "unlink", "remove", "rmdir")
+_OWN = "return of"
+
+
+def _moments(steps: list[str], most: int, random: Random, calls: int = 0) -> list[tuple[str, int]]:
+    """Steps after which to kill a process, each with a number.
+
+    At first come the steps after which data may be missing, then the store's own functions of which a few calls make
+    one of the ``calls``.
+    """
+    counts = Counter(steps)
+    listed = random.sample(list(counts), len(counts))
+    listed.sort(key=lambda step: (not step.startswith(_DESTRUCTIVE), counts[step] <= calls, counts[step]))
+    times = [(step, random.randint(1, counts[step])) for step in listed]
+    times += [(step, counts[step]) for step in listed] + [(step, 1) for step in listed]
+    return list(dict.fromkeys(times))[:most]
+
+
 @check("L-12", kinds=STORED)
-async def at_each_sync(case: Case) -> None:
-    """Kill a process before its n-th sync through Python. Acknowledged writes must be there, the running one may be."""
-    kind = case.harness.kind
-    small = planned(kind, case.random, 6)
-    large = [*ground(kind), *(large_write(kind, mark) for mark in range(1, 5))]
-    for number in range(1, 2 * case.profile.kills + 2):
-        name, calls = f"sync-{number}", large if number % 3 else small
-        known = states(kind, calls)
-        process = child(case, case.place(name), calls=tuple(calls), close=True, die_at_sync=number)
-        lines, errors = await watched(process)
-        if lines[-1:] == ["closed"]:
-            return  # the process makes fewer syncs than that
-        acknowledged = max(0, len(lines) - 1)
-        store = await case.open(name)
+async def after_a_step(case: Case) -> str:
+    """Kill a process after it has changed a file, in a write and while it opens a store that was killed before."""
+    kind, random, kills = case.harness.kind, case.random, case.profile.kills
+    many = min(_LARGE[kind][1], case.harness.limits.batch)
+    large = (*ground(kind), *(large_write(kind, mark, many) for mark in (1, 2)))
+    # At last long values, one in place of the other: an engine that tidies up has a reason to do so.
+    mixed = (*(made for calls in _sorts(kind) for made in calls), *ground(kind), *_long_writes(kind, 16))
+    path = case.place("mixed")
+    _, writing = await _steps(case, path, mixed)
+    opening, _ = await _steps(case, path, ())
+    changes = [step for step in writing if not step.startswith(_OWN)]
+    moments = [(mixed, at, False) for at in _moments(changes, 2 * kills, random)]
+    moments += [(mixed, at, True) for at in _moments(opening, kills + 1, random)]
+    _, writing = await _steps(case, case.place("large"), large)
+    own = [step for step in writing if step.startswith(_OWN)]
+    moments += [(large, at, False) for at in _moments(own, max(3, kills + 1), random, len(large))]
+    known_states = {len(calls): states(kind, list(calls)) for calls in (mixed, large)}
+    for number, (calls, at, opens) in enumerate(moments):
+        path, last, known = case.place(f"step-{number}"), calls, known_states[len(calls)]
+        if opens:
+            await watched(child(case, path, calls=calls), len(calls))
+            last = ()
+        made = child(case, path, calls=last, steps=str(case.place("steps")), die_after=at)
+        lines, errors = await watched(made, len(last) + 1)
+        acknowledged = len(calls) if opens else len([line for line in lines[1:] if line != "answered"])
+        store = await case.open(f"step-{number}")
         found = typed(await snapshot(store))
         if found not in known[acknowledged : acknowledged + 2]:
-            at = [index for index, state in enumerate(known) if state == found]
+            reached = [index for index, state in enumerate(known) if state == found]
             raise CheckFailed(
-                f"killed before sync number {number}, with {acknowledged} calls acknowledged; the store is in the "
-                f"state after {at[0] if at else 'no number of'} calls. {errors[-300:]}"
+                f"killed {'while it opened the store' if opens else 'in a write'}, with {acknowledged} calls "
+                f"acknowledged; the store is in the state after {reached[0] if reached else 'no number of'} calls. "
+                f"{errors[-300:]}"
             )
         await store.aclose()
+    return f"{len(moments)} kills"
 
 
 @check("L-17", kinds=STORED)

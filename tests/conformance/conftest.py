@@ -12,7 +12,7 @@ COSTLY = {
     *(
         f"test_lmdb[{check}]"
         for check in (
-            *("L-12.after_each_sort_of_write", "L-12.at_each_sync", "L-12.in_a_large_write", "L-12.killed"),
+            *("L-12.after_each_sort_of_write", "L-12.after_a_step", "L-12.in_a_large_write", "L-12.killed"),
             *("L-13.one_opener", "L-17.killed_again_and_again", "L-18.another_process_reads"),
             *("S-16.limits_of_state", "S-3.keys_that_look_alike"),
         )

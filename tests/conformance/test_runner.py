@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,8 @@ class Late(MemoryState):
             await asyncio.Event().wait()
         if self.wrong == "scan gives up":
             raise TimeoutError("no answer from the server")
+        if self.wrong == "scan is slow":
+            await asyncio.sleep(0.2)
         return await super().scan(*args, **options)
 
     async def aclose(self) -> None:
@@ -81,6 +84,14 @@ def test_a_timeout_is_told_with_its_own_seconds(wrong: str, told: str, monkeypat
     outcome = _late(wrong)
     assert outcome.status is Status.FAIL
     assert outcome.detail.splitlines()[0] == told
+
+
+def test_a_slow_store_does_not_look_like_one_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_PATIENCE", 0.5)
+    told = _late("scan is slow").detail
+    assert re.match(
+        r"the check did not end within 0.5 seconds; 2 answers of Late.scan took 0.4\d* seconds; calls", told
+    )
 
 
 def test_a_quick_check_hangs_sooner(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import fcntl
 import os
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attrs import evolve
@@ -141,11 +141,66 @@ class SavesEveryThirdCommit(FileState):
 class CommitsInParts(FileState):
     """Each five hundred entries are a transaction of their own."""
 
+    part = 500
+
     async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
         await MemoryState.commit(self, Batch(deletes=batch.deletes), expected=expected)
         puts = [*batch.puts.items()]
-        for at in range(0, max(1, len(puts)), 500):
-            await super().commit(Batch(dict(puts[at : at + 500])))
+        for at in range(0, max(1, len(puts)), self.part):
+            await FileState.commit(self, Batch(dict(puts[at : at + self.part])))
+
+
+@breaks("L-12")
+class CommitsInLargeParts(CommitsInParts):
+    """The same with parts that are larger than any write of SAGA."""
+
+    part = 2_500
+
+
+@breaks("L-12")
+class TidiesInPlaceWhenItOpens(FileState):
+    """For a moment of each opening, nothing is in the file."""
+
+    def load(self) -> None:
+        super().load()
+        with self.file.open("wb") as file:
+            file.write(pickle.dumps(self._values))
+            file.flush()
+            os.fsync(file.fileno())
+
+
+@breaks("L-12")
+class TidiesInPlaceWhenMuchIsRubbish(FileState):
+    """An entry for each commit; what is not needed any longer is taken out where it stands."""
+
+    def load(self) -> None:
+        self.log = self.file.open("a+b")
+        self.log.seek(0)
+        end = 0
+        with suppress(EOFError, pickle.UnpicklingError):
+            while True:
+                batch = pickle.load(self.log)
+                end = self.log.tell()
+                self._values = {key: value for key, value in self._values.items() if key not in batch.deletes}
+                self._values |= batch.puts
+        self._order = sorted(self._values)
+        self.log.truncate(end)
+
+    async def commit(self, batch: Batch, *, expected: Expected = None) -> None:
+        await MemoryState.commit(self, batch, expected=expected)
+        self.write(batch)
+        if self.log.tell() > 4 * sum(map(len, self._values.values())) + 100_000:
+            self.log.truncate(0)
+            self.write(Batch(self._values))
+
+    async def aclose(self) -> None:
+        await super().aclose()
+        self.log.close()
+
+    def write(self, batch: Batch) -> None:
+        self.log.write(pickle.dumps(Batch(dict(batch.puts), frozenset(batch.deletes))))
+        self.log.flush()
+        os.fsync(self.log.fileno())
 
 
 @breaks("L-13")
