@@ -178,7 +178,7 @@ def _broken(harness: Harness, check: Check, profile: str, seed: int) -> tuple[tu
         calls = ", ".join(dict.fromkeys(name for name, _ in pending.calls))
         most = max(pending.answered, key=lambda name: sum(pending.answered[name]), default="")
         took = pending.answered.get(most, [])
-        slow = f"; {most} took {sum(took):.3g} seconds for its answers ({len(took)})" if sum(took) > 0.1 else ""
+        slow = f"; {most} took {sum(took):.3g} seconds for its answers ({len(took)})" if sum(took) > 1 else ""
         return (), f"{hung}{slow}{f'; calls without an answer: {calls}{IT_ENDS}' if calls else ''}", drawn
     except (Exception, SystemExit) as error:  # noqa: BLE001 - any error that escapes from a store is an outcome too
         found: BaseException | None = error
