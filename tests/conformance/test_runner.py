@@ -64,7 +64,7 @@ def _late(wrong: str, profile: str = "default", name: str = "S-4.scan_in_order")
         return store
 
     (scan,) = (check for check in registered() if check.id == name)
-    return run_check(evolve(MEMORY, open=opened), scan, profile=profile)
+    return run_check(evolve(MEMORY, name=wrong, open=opened), scan, profile=profile)
 
 
 @pytest.mark.parametrize(
