@@ -20,6 +20,8 @@ class Profile:
     """The number of small concurrent histories."""
     kills: int
     """The number of processes to kill."""
+    kill_seconds: float
+    """How many seconds to go on killing processes after single steps."""
     sizes: tuple[int, ...]
     """The numbers of entries to try in one call. Sizes beyond a store's own limit are left out."""
     edges: tuple[int, ...]
@@ -44,9 +46,11 @@ _SIZES = (1, 100, 101, 256, 257, 1_000, 1_001)
 _EVERY_SIZE = (1, 99, 100, 101, 255, 256, 257, 999, 1_000, 1_001, 4_097, 10_000)
 
 PROFILES = {
-    "quick": Profile("quick", 10, 20, 10, 1, (101, 257), (101, 257), 2, 101, 101, 0.0, 0.0, 300, 101),
-    "default": Profile("default", 25, 30, 40, 3, _SIZES, (1, 101, 257, 501), 5, 301, 10_500, 2.0, 0.2, 10_500, 1_101),
+    "quick": Profile("quick", 10, 20, 10, 1, 10.0, (101, 257), (101, 257), 2, 101, 101, 0.0, 0.0, 300, 101),
+    "default": Profile(
+        "default", 25, 30, 40, 3, 60.0, _SIZES, (1, 101, 257, 501), 5, 301, 10_500, 2.0, 0.2, 10_500, 1_101
+    ),
     "deep": Profile(
-        "deep", 1_000, 50, 1_000, 30, _EVERY_SIZE, _EVERY_SIZE, 400, 1_101, 10_500, 60.0, inf, 10_500, 10_500
+        "deep", 1_000, 50, 1_000, 30, inf, _EVERY_SIZE, _EVERY_SIZE, 400, 1_101, 10_500, 60.0, inf, 10_500, 10_500
     ),
 }

@@ -47,7 +47,7 @@ class Verdict(StrEnum):
     NONCONFORMANT = "nonconformant"
     """A check of a MUST failed, or the harness declares a deviation that does not exist."""
     INVALID = "invalid"
-    """The run proves nothing, because no base check was run or the suite is not intact."""
+    """The run proves nothing, because no check was run or the suite is not intact."""
 
 
 @frozen
@@ -111,8 +111,9 @@ def _judge(found: Sequence[Outcome], base: Sequence[Outcome]) -> tuple[Verdict, 
     untied = suite_problems()
     if untied:
         return Verdict.INVALID, untied
-    if not any(outcome.status in (Status.PASS, Status.FAIL, Status.DEVIATION) for outcome in base):
-        return Verdict.INVALID, ("no base check was run",)
+    part = any(outcome.status is Status.NOT_RUN for outcome in base)  # as with --only
+    if not any(outcome.status in (Status.PASS, Status.FAIL, Status.DEVIATION) for outcome in (found if part else base)):
+        return Verdict.INVALID, ("no check was run",)
     without = sum(o.must and o.status is Status.DEVIATION for o in base)
     if without > _passed(base) and not any(o.status is Status.NOT_RUN for o in base):
         return Verdict.NONCONFORMANT, (f"{without} base checks deviate by declaration, and {_passed(base)} pass",)

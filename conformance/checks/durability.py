@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from time import time
+from time import perf_counter, time
 from typing import Any
 
 from attrs import frozen
@@ -426,7 +426,11 @@ def _moments(steps: list[str], most: int, random: Random, calls: int = 0) -> lis
 
 @check("L-12", kinds=STORED)
 async def after_a_step(case: Case) -> str:
-    """Kill a process after it has changed a file, in a write and while it opens a store that was killed before."""
+    """Kill a process after it has changed a file, in a write and while it opens a store that was killed before.
+
+    An engine that takes long to open is killed less often.
+    """
+    end = perf_counter() + case.profile.kill_seconds
     kind, random, kills = case.harness.kind, case.random, case.profile.kills
     many = min(_LARGE[kind][1], case.harness.limits.batch)
     large = (*ground(kind), *(large_write(kind, mark, many) for mark in (1, 2)))
@@ -442,7 +446,10 @@ async def after_a_step(case: Case) -> str:
     own = [step for step in writing if step.startswith(_OWN)]
     moments += [(large, at, False) for at in _moments(own, max(3, kills + 1), random, len(large))]
     known_states = {len(calls): states(kind, list(calls)) for calls in (mixed, large)}
+    random.shuffle(moments)  # also an engine that takes long is killed in writes and when it opens
     for number, (calls, at, opens) in enumerate(moments):
+        if number > kills and perf_counter() > end:
+            return f"{number} of {len(moments)} kills"
         path, last, known = case.place(f"step-{number}"), calls, known_states[len(calls)]
         if opens:
             await watched(child(case, path, calls=calls), len(calls))

@@ -49,7 +49,7 @@ def test_a_check_that_takes_long_is_named_and_blocking_is_looked_for_first(monke
 
 
 def test_a_run_that_says_nothing_ends_with_three() -> None:
-    options = ["--profile", "quick", "--only", "G-31"]
+    options = ["--profile", "quick", "--only", "L-12"]
     assert CliRunner().invoke(main, ["run", "tests.conformance.harnesses:GRAPH_NETWORKX", *options]).exit_code == 3
 
 
