@@ -64,8 +64,10 @@ def disguise(before: WorldState, after: WorldState, who: str, reply: str) -> Dou
 
     ``before`` and ``after`` are the states around the turn in which ``who`` appeared, with this ``reply``.
     """
-    known = [each for each in after.of_kind(Kind.CHARACTER) if each.id in before.entities and each.id != after.player]
-    notes = [text for _, text in after.notes]
+    people = [each for each in after.of_kind(Kind.CHARACTER) if each.id in before.entities and each.id != after.player]
+    known = people[-_COMPARED:]
+    names = after.entities[who].names
+    notes = [text for _, text in after.notes if any(mentions(text, name) for name in names)]
     absent = (each for each in known if each.id not in after.present)
     if who in after.present and (noted := [each for each in absent if _are_linked(each, after.entities[who], notes)]):
         return Doubt(who, noted[0].id) if len(noted) == 1 else None
@@ -76,7 +78,7 @@ def disguise(before: WorldState, after: WorldState, who: str, reply: str) -> Dou
     nameless = [each for each in gone if is_nameless(each)]
     if len(nameless) == 1:
         return Doubt(who, nameless[0].id)
-    early = told_instead(after.entities[who].names, gone, reply)
+    early = told_instead(names, gone, reply)
     return Doubt(who, early.id) if early is not None else None
 
 

@@ -100,6 +100,8 @@ _CLOTHES = re.compile(r"[(（][^()（）]*[)）]|[「」『』《》〈〉\[\]\"
 _SINGLE = re.compile(r"\d+|(?<!\w)[A-Za-z](?!\w)")
 """Numbers and single letters, which tell things of one kind apart: key 1, door B."""
 _LEAST_STEM = 4
+_COMPARED = 100
+"""Of more people than twice as many, those who came first and last are compared with a new name."""
 _SMALL = frozenset("half old new broken sealed small little big large another same".split())
 """Words that are optional in the name of a thing."""
 
@@ -595,7 +597,10 @@ class Names:
 
     def _every(self, kind: Kind) -> Iterator[Entity]:
         known = (*self.state.entities.values(), *self._strangers.values(), *self._fresh.values())
-        return (each for each in known if each.kind is kind)
+        found = [each for each in known if each.kind is kind]
+        if kind is Kind.CHARACTER and len(found) > 2 * _COMPARED:  # the cast, and whom the story met lately
+            found = [*found[:_COMPARED], *found[-_COMPARED:]]
+        return iter(found)
 
     def _entity(self, id_: str) -> Entity | None:
         return self.state.entities.get(id_) or self._strangers.get(id_) or self._fresh.get(id_)

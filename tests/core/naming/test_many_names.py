@@ -24,7 +24,11 @@ def korean(dice: random.Random) -> str:
     return "".join(chr(0xAC00 + dice.randrange(11_172)) for _ in range(6))
 
 
-@pytest.mark.parametrize("make", [english, korean])
+def mixed(dice: random.Random) -> str:
+    return f"{'민수 소룡 美咲'.split()[dice.randrange(3)]}-{dice.randrange(10**6)} von der Berg"
+
+
+@pytest.mark.parametrize("make", [english, korean, mixed])
 def test_few_of_the_known_names_are_compared_with_a_new_one(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     dice, asked = random.Random(3), Counter[str]()
     for name in COMPARED:
