@@ -6,7 +6,7 @@ from tests.bench.turn_trace import traced
 
 FILES = {"begin": 76, "commit": 75, "drain": 49}
 """The most files of the core and the backends that a step enters. A module that comes in should replace another one."""
-AGAIN = 1_500
+AGAIN = 1_800
 """The most calls of ``begin`` with the arguments of an earlier call; nearly all are look-ups."""
 
 

@@ -4,7 +4,7 @@ export default {
   en: {
     unknownId: "unknown id {id}", ofKind: "{name} is of kind {kind}, not {wanted}", deadMoved: "{who} is dead and moved to {place}", noHp: "{who} has no hit points; a change of {amount} is left out",
     notOwned: "{who} does not have {item} and cannot lose it", tooFew: "{who} has {n} of {item} and cannot lose {wanted}", noQuantity: "a quantity of {n} {item} is no quantity", deadMet: "{who} is dead and was met again",
-    itself: "{who} has no relation to itself", noRemark: "turn {turn} has no remark {text} among the latest {n}", noFinding: "there is no finding {key} to settle",
+    itself: "{who} has no relation to itself", noRemark: "turn {turn} has no remark {text} among the latest {n}", noRemarkKept: "turn {turn} has no remark {text} among those kept", noFinding: "there is no finding {key} to settle",
     notScheduled: "{event} is not scheduled", scheduleFull: "{event} is scheduled no more: a story keeps the latest {n}", noMemory: "there is no memory {record}", notOne: "{gone} and {into} cannot be one", playerInto: "{gone} is the player and cannot go into {into}; merge the other way round",
     ownAlready: "{name} is an entity of its own already", noOtherName: "{who} has no other name {name}", playerForgotten: "{who} is the player and cannot be forgotten",
     notClosed: "the block is not closed", tooLong: "the block has {n} characters; the first {most} are read", lastLine: "the last line is cut and was dropped: {text}", moreProblems: "and {n} more problems", empty: "the block is empty",
@@ -41,7 +41,7 @@ export default {
   ko: {
     unknownId: "알 수 없는 ID: {id}", ofKind: "‘{name}’의 종류가 다릅니다({kind}). {wanted}이어야 합니다.", deadMoved: "‘{who}’: 죽었는데 ‘{place}’(으)로 이동했다고 보고됨", noHp: "‘{who}’: 체력이 정해지지 않아 {amount} 변화를 반영하지 않음",
     notOwned: "‘{who}’: 가지고 있지 않은 ‘{item}’을(를) 잃었다고 보고됨", tooFew: "‘{who}’: ‘{item}’이(가) {n}개뿐이라 {wanted}개를 잃을 수 없음", noQuantity: "‘{item}’: {n}은(는) 수량이 될 수 없음", deadMet: "‘{who}’: 죽었는데 다시 만났다고 보고됨",
-    itself: "‘{who}’: 자기 자신과의 관계는 만들 수 없음", noRemark: "{turn}턴의 메모 ‘{text}’은(는) 최근 메모 {n}개 안에 없음", noFinding: "판정할 모순 {key}이(가) 없음",
+    itself: "‘{who}’: 자기 자신과의 관계는 만들 수 없음", noRemark: "{turn}턴의 메모 ‘{text}’은(는) 최근 메모 {n}개 안에 없음", noRemarkKept: "{turn}턴의 메모 ‘{text}’은(는) 남아 있는 메모 가운데 없음", noFinding: "판정할 모순 {key}이(가) 없음",
     notScheduled: "‘{event}’: 예정된 일이 아님", scheduleFull: "‘{event}’: 예정에서 빠짐. 이야기는 최근 예정 {n}개만 간직함", noMemory: "기억 {record}이(가) 없음", notOne: "‘{gone}’과(와) ‘{into}’은(는) 하나로 합칠 수 없음", playerInto: "‘{gone}’은(는) 플레이어이므로 ‘{into}’에 합칠 수 없음. 반대 방향으로 합치세요.",
     ownAlready: "‘{name}’은(는) 이미 따로 있음", noOtherName: "‘{who}’에게는 ‘{name}’(이)라는 다른 이름이 없음", playerForgotten: "‘{who}’은(는) 플레이어이므로 잊을 수 없음",
     notClosed: "블록이 닫히지 않음", tooLong: "블록이 {n}자여서 앞의 {most}자만 읽음", lastLine: "마지막 줄이 잘려서 버림: {text}", moreProblems: "그 밖에 문제 {n}건", empty: "블록이 비어 있음",
@@ -78,7 +78,7 @@ export default {
   ja: {
     unknownId: "不明な ID: {id}", ofKind: "「{name}」の種類は {kind} で、{wanted} ではありません", deadMoved: "「{who}」: 死亡しているのに「{place}」へ移動したという報告", noHp: "「{who}」: 体力が設定されていないため、{amount} の変化は反映しません",
     notOwned: "「{who}」: 持っていない「{item}」を失ったという報告", tooFew: "「{who}」: 「{item}」は {n} 個しかなく、{wanted} 個は失えません", noQuantity: "「{item}」: {n} は数量になりません", deadMet: "「{who}」: 死亡しているのに再会したという報告",
-    itself: "「{who}」: 自分自身との関係は作れません", noRemark: "{turn} ターンのメモ「{text}」は最新 {n} 件の中にありません", noFinding: "判定する矛盾 {key} がありません",
+    itself: "「{who}」: 自分自身との関係は作れません", noRemark: "{turn} ターンのメモ「{text}」は最新 {n} 件の中にありません", noRemarkKept: "{turn} ターンのメモ「{text}」は残っているメモの中にありません", noFinding: "判定する矛盾 {key} がありません",
     notScheduled: "「{event}」は予定にありません", scheduleFull: "「{event}」は予定から外れました。物語が保つ予定は最新の{n}件です", noMemory: "記憶 {record} がありません", notOne: "「{gone}」と「{into}」は一つにできません", playerInto: "「{gone}」はプレイヤーなので「{into}」に統合できません。逆向きに統合してください。",
     ownAlready: "「{name}」はすでに独立して存在します", noOtherName: "「{who}」に「{name}」という別名はありません", playerForgotten: "「{who}」はプレイヤーなので忘れられません",
     notClosed: "ブロックが閉じていません", tooLong: "ブロックが {n} 文字あるため、先頭の {most} 文字だけを読みました", lastLine: "最後の行が途中で切れていたため捨てました: {text}", moreProblems: "ほかに問題が {n} 件", empty: "ブロックが空です",
@@ -115,7 +115,7 @@ export default {
   zh: {
     unknownId: "未知的 ID：{id}", ofKind: "“{name}”的种类是 {kind}，不是 {wanted}", deadMoved: "“{who}”：已死，却被报告移动到“{place}”", noHp: "“{who}”：没有设定生命值，{amount} 的变化未采用",
     notOwned: "“{who}”：没有“{item}”，不可能失去", tooFew: "“{who}”：只有 {n} 个“{item}”，不可能失去 {wanted} 个", noQuantity: "“{item}”：{n} 不能作为数量", deadMet: "“{who}”：已死，却被报告再次遇见",
-    itself: "“{who}”：不能与自己建立关系", noRemark: "第 {turn} 回合的备注“{text}”不在最近 {n} 条之中", noFinding: "没有可裁定的矛盾 {key}",
+    itself: "“{who}”：不能与自己建立关系", noRemark: "第 {turn} 回合的备注“{text}”不在最近 {n} 条之中", noRemarkKept: "第 {turn} 回合的备注“{text}”不在保留的备注之中", noFinding: "没有可裁定的矛盾 {key}",
     notScheduled: "“{event}”不在计划中", scheduleFull: "“{event}”已不在计划中：故事只保留最近的{n}项", noMemory: "没有记忆 {record}", notOne: "“{gone}”与“{into}”不能合为一个", playerInto: "“{gone}”是玩家，不能并入“{into}”；请反向合并。",
     ownAlready: "“{name}”已经单独存在", noOtherName: "“{who}”没有别名“{name}”", playerForgotten: "“{who}”是玩家，不能忘记",
     notClosed: "区块没有结束", tooLong: "区块有 {n} 个字符，只读取了前 {most} 个", lastLine: "最后一行不完整，已舍弃：{text}", moreProblems: "另有 {n} 个问题", empty: "区块为空",
