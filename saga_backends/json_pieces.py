@@ -7,18 +7,12 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+from saga_core.messages import characters
+
 LARGE = 1 << 20
 """Characters in all texts of a body from which on it is sent in pieces."""
 _PIECE = 64 * 1_024
 """Characters that are written at once."""
-
-
-def characters(value: Any) -> int:
-    """Return the characters of all texts in a JSON value."""
-    if type(value) is str:
-        return len(value)
-    inner = value.values() if type(value) is dict else value if type(value) is list else ()
-    return sum(map(characters, inner))
 
 
 async def written(value: Any) -> AsyncIterator[bytes]:

@@ -138,6 +138,14 @@ class PromptPlan:
         return "\n\n".join(part for block in self.blocks for part in (block.lead, flatten(block.content)) if part)
 
 
+def characters(value: Any) -> int:
+    """Return the characters of all texts in a JSON value, such as the parts of a message."""
+    if type(value) is str:
+        return len(value)
+    inner = value.values() if type(value) is dict else value if type(value) is list else ()
+    return sum(map(characters, inner))
+
+
 def flatten(content: str | Sequence[Mapping[str, Any]]) -> str:
     """Return the text of a message's content, without parts that are not text."""
     if isinstance(content, str):

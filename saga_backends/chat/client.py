@@ -24,10 +24,11 @@ from saga_backends.chat.model_list import listed_models
 from saga_backends.chat.patience import WITHOUT_CONTENT, Patience
 from saga_backends.chat.reply import ModelReply
 from saga_backends.http_client import MOST_BODY, body_of, open_http, refusal
-from saga_backends.json_pieces import LARGE, characters, written
+from saga_backends.json_pieces import LARGE, written
 from saga_backends.json_text import read_text, without_surrogates
 from saga_backends.provider_error import Blame
 from saga_core.errors import BadInput, UpstreamError
+from saga_core.messages import characters
 from saga_core.ports import AdjustedPart, ChatPart, ChatRequest, Passed, UsagePart
 from saga_core.registry import OpenOptions
 

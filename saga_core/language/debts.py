@@ -82,12 +82,12 @@ def _confided() -> re.Pattern[str]:
 
 def is_one_of_few(text: str, names: Sequence[str]) -> bool:
     """Whether a text says that somebody with these names is one of the few who know it: only Roz knows."""
-    return any(each in text for each in names) and _among_few(tuple(names)).search(text) is not None
+    return any(each in text for each in names) and _with_names("among_few", tuple(names)).search(text) is not None
 
 
 def tells_few(text: str, names: Sequence[str]) -> bool:
     """Whether a text says that somebody with these names tells it to few."""
-    return any(each in text for each in names) and _telling_few(tuple(names)).search(text) is not None
+    return any(each in text for each in names) and _with_names("telling_to_few", tuple(names)).search(text) is not None
 
 
 def is_lasting(text: str) -> bool:
@@ -115,14 +115,10 @@ def _who_really() -> re.Pattern[str]:
     return re.compile(any_of(lambda each: each.story.who_really), re.I)
 
 
-@lru_cache(maxsize=256)
-def _among_few(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.story.among_few(_any(names))), re.I)
-
-
-@lru_cache(maxsize=256)
-def _telling_few(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.story.telling_to_few(_any(names))), re.I)
+@lru_cache(maxsize=1_024)
+def _with_names(sort: str, names: tuple[str, ...]) -> re.Pattern[str]:
+    """The pattern of ``StoryWords`` called ``sort``, of somebody with these names, in all languages."""
+    return re.compile(any_of(lambda each: str(getattr(each.story, sort)(_any(names)))), re.I)
 
 
 def _any(names: Sequence[str]) -> str:
@@ -197,12 +193,12 @@ def _that() -> re.Pattern[str]:
 def learns(text: str, names: Sequence[str]) -> bool:
     """Whether a text says that somebody with these names was told, or has learned of it: Morag told Roz that her father
     is ill."""
-    return _is_said_of(text, names, _learning(tuple(names)))
+    return _is_said_of(text, names, _with_names("learning", tuple(names)))
 
 
 def confesses(text: str, names: Sequence[str]) -> bool:
     """Whether somebody with these names says in a text who somebody is: Roz admits that Tom is her brother."""
-    return _is_said_of(text, names, _confessing(tuple(names)))
+    return _is_said_of(text, names, _with_names("confessing", tuple(names)))
 
 
 def _is_said_of(text: str, names: Sequence[str], deed: re.Pattern[str]) -> bool:
@@ -214,16 +210,6 @@ def _is_said_of(text: str, names: Sequence[str], deed: re.Pattern[str]) -> bool:
     plain = (reduce(lambda said, each: each.grammar.plain(said), languages_in(part), part) for part in parts)
     found = ((part, deed.search(part)) for part in plain)
     return any(said is not None and negation.search(part[: said.end()]) is None for part, said in found)
-
-
-@lru_cache(maxsize=256)
-def _learning(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.story.learning(_any(names))), re.I)
-
-
-@lru_cache(maxsize=256)
-def _confessing(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(any_of(lambda each: each.story.confessing(_any(names))), re.I)
 
 
 @cache

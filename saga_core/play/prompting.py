@@ -140,7 +140,7 @@ class Prompting:
                 shown = frozenset(node.id for node in nodes if least is not None and node.depth >= least)
         depths = sorted(tree.get(turn).depth for turn in shown | (hidden if shown else frozenset()))
         depths.append(tree.get(place.parent).depth + 1)
-        if depths[0] == 0 and depths[1] - 1 > sent - len(depths[:-1]):
+        if depths[0] == 0 and depths[1] - 1 > sent - len(depths) + 1:
             del depths[0]  # the greeting of another chat that goes on here: it shows none of the turns behind it
         missing = depths[0] - 1
         arranged = Arranged(blocks)

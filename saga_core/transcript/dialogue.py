@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 
 from saga_core.errors import BadInput
 from saga_core.language import LONG, Language, clean_name, languages_in, looked_through, nfc, without_empty_lines
-from saga_core.messages import flatten
+from saga_core.messages import characters, flatten
 from saga_core.state_block import SCANNED, unscanned, without_thoughts
 from saga_core.transcript.identities import (
     TAG,
@@ -575,14 +575,7 @@ def _size_beside(messages: Sequence[Mapping[str, Any]]) -> int:
     """Return the characters of the parts that are not texts, such as pictures."""
     contents = (message.get("content") for message in messages if type(message) is dict)
     parts = (part for content in contents if type(content) is list for part in content)
-    return sum(_characters(part) for part in parts if type(part) is dict and part.get("type") != "text")
-
-
-def _characters(value: Any) -> int:
-    if type(value) is str:
-        return len(value)
-    inner = value.values() if type(value) is dict else value if type(value) is list else ()
-    return sum(map(_characters, inner))
+    return sum(characters(part) for part in parts if type(part) is dict and part.get("type") != "text")
 
 
 def _texts(messages: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -30,7 +30,7 @@ from saga_server.http.door import DOORS, PLACE, Place
 from saga_server.http.errors import RequestError
 from saga_server.http.held_bytes import HELD_BYTES, HOLDING, Holding
 from saga_server.http.json_body import values_weigh
-from saga_server.http.open_connections import CONNECTIONS, Held, network_of
+from saga_server.http.open_connections import CONNECTIONS, Paced, network_of
 from saga_server.process import is_loopback
 from saga_server.tenancy import Tenancy, tenancy_of
 
@@ -82,7 +82,7 @@ async def check_access(request: web.Request, handler: Handler) -> web.StreamResp
     request[BEARER] = bearer
     if request.path in _OPEN or page:
         return await _handled(request, handler, place, receives=False)
-    request.app[CONNECTIONS].knows(cast(Held, request.protocol), _owner(request))
+    request.app[CONNECTIONS].knows(cast(Paced, request.protocol), _owner(request))
     if not wanted:
         return await _handled(request, handler, place)
     account = await request.app[FAIR_SHARES].enter(bearer.owner)

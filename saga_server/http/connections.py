@@ -113,12 +113,12 @@ LOG: Final = web.AppKey("log", ConnectionLog)
 class Connection(web.RequestHandler):
     """A connection that is counted, and answers malformed requests in JSON, like every other failure."""
 
-    __slots__ = ("_among", "_holds")
+    __slots__ = ("_among", "_pausing")
 
     def __init__(self, among: Connections, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._among = among
-        self._holds: asyncio.TimerHandle | None = None
+        self._pausing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection, or close it if there are too many."""
@@ -129,8 +129,8 @@ class Connection(web.RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Count it no more."""
         super().connection_lost(exc)
-        if self._holds is not None:
-            self._holds.cancel()
+        if self._pausing is not None:
+            self._pausing.cancel()
         self._among.closed(self)
 
     def pause_writing(self) -> None:
@@ -149,16 +149,16 @@ class Connection(web.RequestHandler):
         super().data_received(data)
         self._among.received(self, thread_time() - began, len(data))
 
-    def hold(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         """Read nothing for ``seconds``; with 0, go on reading."""
-        if self._holds is not None:
-            self._holds.cancel()
+        if self._pausing is not None:
+            self._pausing.cancel()
             if not seconds:
                 self._let_go()
         self._lingering_time = 0.0 if seconds else LINGER_SECONDS  # nothing more is read to be thrown away
         if seconds:
             self._pause_transport_reading()
-            self._holds = asyncio.get_running_loop().call_later(seconds, self._let_go)
+            self._pausing = asyncio.get_running_loop().call_later(seconds, self._let_go)
 
     def read_at_once(self, size: int) -> None:
         """Read at most ``size`` bytes at once."""
@@ -167,12 +167,12 @@ class Connection(web.RequestHandler):
             transport.max_size = size
 
     def _let_go(self) -> None:
-        self._holds = None
+        self._pausing = None
         if not self._reading_paused and not self._buffer_paused:
             self._resume_transport_reading()
 
     def _resume_transport_reading(self) -> None:
-        if self._holds is None:  # else ``_let_go`` does it
+        if self._pausing is None:  # else ``_let_go`` does it
             super()._resume_transport_reading()
 
     async def finish_response(

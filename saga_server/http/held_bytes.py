@@ -52,8 +52,8 @@ class Holding:
         self.size += size
         if self.among.add(self.owner, size):
             raise RequestError(
-                f"the server holds more than {self.among.most >> 20} MB of requests and answers, and most of it is of "
-                "this key; send fewer at a time",
+                f"the server holds more than {self.among.most >> 20} MB of requests and answers, and more than an even "
+                "part of them is of this key; send fewer at a time",
                 status=429,
                 kind="rate_limit_error",
             )

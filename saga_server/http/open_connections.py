@@ -63,10 +63,10 @@ def network_of(address: str | None) -> str:
     return str(found) if found.version == 4 else str(ipaddress.ip_network((found, 64), strict=False))
 
 
-class Held(Protocol):
+class Paced(Protocol):
     """A connection that may be read slowly."""
 
-    def hold(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         """Read nothing for ``seconds``; with 0, go on reading."""
 
     def read_at_once(self, size: int) -> None:
@@ -108,7 +108,7 @@ class Connections:
 
     # -- what a connection tells -------------------------------------------------------------------------------
 
-    def opened(self, connection: Held, transport: asyncio.Transport) -> None:
+    def opened(self, connection: Paced, transport: asyncio.Transport) -> None:
         """Take a new connection in. If there are too many, others are closed for it, or else it is."""
         loop, peer = asyncio.get_running_loop(), transport.get_extra_info("peername")
         network = network_of(peer[0] if peer else None)
@@ -125,7 +125,7 @@ class Connections:
         self._open[connection] = found
         self._strangers.setdefault(found.network, {})[connection] = found
 
-    def received(self, connection: Held, seconds: float, size: int) -> None:
+    def received(self, connection: Paced, seconds: float, size: int) -> None:
         """Note that ``size`` bytes arrived, and the CPU time of parsing them.
 
         If they begin a request, the rest of its headers must arrive in time.
@@ -139,7 +139,7 @@ class Connections:
         if pause := self._pace.spent(found.owner, seconds, size, loop.time()):
             self.counters.add("connections.paused")
             self._tell("paused", "%s sends requests in tiny parts; SAGA reads them slowly", found.network)
-            connection.hold(pause)
+            connection.pause(pause)
 
     async def turn(self, connection: object) -> None:
         """Wait while nothing is read from the connection, for more may have been read of it already."""
@@ -157,13 +157,13 @@ class Connections:
                 found.waiting.cancel()
                 found.waiting = None
 
-    def knows(self, connection: Held, owner: str) -> None:
+    def knows(self, connection: Paced, owner: str) -> None:
         """Note that a request of ``owner`` on the connection was let in."""
         found = self._open.get(connection)
         if found is not None:
             if not found.known:
                 found.known = True
-                connection.hold(0.0)
+                connection.pause(0.0)
                 connection.read_at_once(ReadingPace.ALL)
                 self._forget_stranger(connection, found)
             if found.owner != owner:

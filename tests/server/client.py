@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -147,3 +148,12 @@ class Client:
 
 async def _reply(response: ClientResponse) -> Reply:
     return Reply(response.status, response.headers, await response.read())
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait for something, for ten seconds at most."""
+    for _ in range(1_000):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come about")

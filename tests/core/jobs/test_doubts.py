@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -231,19 +232,25 @@ async def test_who_may_be_somebody_else_by_a_note_is_asked_at_once(note: str, as
     assert (await noted(note))[0] == asked
 
 
+async def asked_after(turns: Sequence[tuple[str, str]], looks: Collection[int]) -> int:
+    """How many questions are asked after turns, behind some of which the jobs run."""
+    async with Saga.open(CONFIG) as saga:
+        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
+        for number, (text, block) in enumerate(turns):
+            await chat.say(f"I go on ({number}).", f"{text}\n\n```state\n{block}\n```")
+            if number in looks:
+                await saga.background.drain(20)
+        assert chat.last is not None
+        return len(await findings(saga, chat.last.session.id))
+
+
 async def test_who_appears_turns_after_the_note_is_asked_too() -> None:
     turns = (
         ("Ruta and Dora sit on the deck.", "location: deck\npresent: [Ruta, Dora]\nnotes: Ruta was once named Agnes."),
         ("Wind.", "present: [Ruta, Dora]"),
         ("She bows.", "present: [Agnes, Dora]"),
     )
-    async with Saga.open(CONFIG) as saga:
-        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
-        for number, (text, block) in enumerate(turns):
-            await chat.say(f"I go on ({number}).", f"{text}\n\n```state\n{block}\n```")
-            await saga.background.drain(20)
-        assert chat.last is not None
-        assert len(await findings(saga, chat.last.session.id)) == 1
+    assert await asked_after(turns, range(len(turns))) == 1
 
 
 @pytest.mark.parametrize(
@@ -277,14 +284,7 @@ async def test_who_appeared_before_the_last_turn_is_asked_too() -> None:
         ("She bows.", "present: [Agnes, Dora]\nnotes: Ruta is now Agnes."),
         ("Rain.", "present: [Agnes, Dora]"),
     )
-    async with Saga.open(CONFIG) as saga:
-        chat = Frontend(saga, system="A ship's tale.", greeting="", note="")
-        for number, (text, block) in enumerate(turns):
-            await chat.say(f"I go on ({number}).", f"{text}\n\n```state\n{block}\n```")
-            if number in (1, 3):
-                await saga.background.drain(20)
-        assert chat.last is not None
-        assert len(await findings(saga, chat.last.session.id)) == 1
+    assert await asked_after(turns, (1, 3)) == 1
 
 
 async def test_nobody_is_said_to_have_left_who_may_be_there_under_another_name() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -14,7 +14,7 @@ from attrs import evolve
 
 from saga_core.counters import Counters
 from saga_server.http import CONNECTIONS, Connections, open_connections
-from tests.server.client import CHAT, Client
+from tests.server.client import CHAT, Client, until
 from tests.server.conftest import Serve
 from tests.server.upstream import Upstream, says
 
@@ -58,14 +58,6 @@ async def open_still(lines: list[Line]) -> int:
     """How many connections answer another request."""
     results = await asyncio.gather(*(asked(each) for each in lines), return_exceptions=True)
     return sum(isinstance(each, bytes) for each in results)
-
-
-async def until(true: Callable[[], bool]) -> None:
-    for _ in range(500):
-        if true():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not come about")
 
 
 def among(client: Client) -> Connections:

@@ -7,7 +7,7 @@ import gzip
 import json
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -19,7 +19,7 @@ from saga_server.admin import dispatch
 from saga_server.http import HELD_BYTES, HeldBytes, bodies, held_bytes, open_connections
 from saga_server.http.errors import RequestError
 from saga_server.http.held_bytes import Holding
-from tests.server.client import CHAT, Client, words
+from tests.server.client import CHAT, Client, until, words
 from tests.server.conftest import Serve
 from tests.server.upstream import Received, Upstream, says
 
@@ -68,14 +68,6 @@ def held_by(client: Client, most: int) -> HeldBytes:
     found: HeldBytes = client.server._runner.app[HELD_BYTES]
     found.most = most
     return found
-
-
-async def until(true: Callable[[], bool]) -> None:
-    for _ in range(1_000):
-        if true():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it did not come about")
 
 
 @pytest.fixture

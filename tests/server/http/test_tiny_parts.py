@@ -14,6 +14,7 @@ from saga_backends import piece_pace
 from saga_backends.chat.patience import Patience
 from saga_core.errors import UpstreamError
 from saga_server.http.reading_pace import ReadingPace
+from tests.server.client import until
 from tests.server.conftest import Serve
 
 
@@ -52,7 +53,7 @@ async def test_bodies_in_tiny_chunks_leave_the_loop_to_others(serve: Serve, key:
     async with serve(server={"api_keys": ["k-one", "k-two"]}) as client:
         flood = await asyncio.create_subprocess_exec(sys.executable, "-c", FLOOD, str(client.server.port), key)
         try:
-            await asyncio.sleep(1.5)
+            await until(lambda: client.server.saga.counters.counts["connections.paused"] > 0)
             begun, late = thread_time(), list[float]()
             for _ in range(20):  # of the same address, each on a new connection
                 asked = monotonic()
